@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# The program: BUILD/headspec.
+
+if(NOT HEADSPEC_IO)
+    return()
+endif()
+file(GLOB hspec_cli CONFIGURE_DEPENDS src/cli/*.c)
+list(LENGTH hspec_cli hspec_cli_count)
+if(hspec_cli_count LESS 2 OR NOT "${PROJECT_SOURCE_DIR}/src/cli/main.c" IN_LIST hspec_cli)
+    message(WARNING "src/cli is not complete: the program is not built.")
+    return()
+endif()
+# Everything but main.c is a library, so that unit tests reach it.
+list(REMOVE_ITEM hspec_cli ${PROJECT_SOURCE_DIR}/src/cli/main.c)
+hspec_objects(headspec_cli ${hspec_cli})
+hspec_objects(headspec_main src/cli/main.c)
+add_executable(headspec_program $<TARGET_OBJECTS:headspec_cli> $<TARGET_OBJECTS:headspec_main>)
+set_target_properties(headspec_program PROPERTIES
+    OUTPUT_NAME headspec LINKER_LANGUAGE C RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+hspec_flags(headspec_program)
+target_link_libraries(headspec_program PRIVATE headspec_whole ${hspec_libraries})

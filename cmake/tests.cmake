@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# Tests, by label: unit (cmocka), law (statistical), cli (golden cases), python (archives seen from h5py), example,
+# house (names, floors, file lengths, installation). Tests link the static library, where internal functions are visible.
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(NOT CMOCKA_FOUND)
+    message(FATAL_ERROR "cmocka was not found (Debian: libcmocka-dev). Install it, or configure with -DHEADSPEC_TESTS=OFF.")
+endif()
+
+set(hspec_test_environment "HEADSPEC_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+if(HEADSPEC_SANITIZE)
+    # OpenMP of Clang tells the thread sanitizer about its own synchronization through archer.
+    list(APPEND hspec_test_environment
+        "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
+        "UBSAN_OPTIONS=print_stacktrace=1"
+        "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
+endif()
+
+# hspec_c_tests(label folder pattern libraries...): each file that matches is one executable and one test; the other
+# files of the folder are linked to all of them.
+function(hspec_c_tests label folder pattern)
+    file(GLOB tests CONFIGURE_DEPENDS ${folder}/${pattern})
+    file(GLOB shared CONFIGURE_DEPENDS ${folder}/*.c)
+    if(NOT tests)
+        return()
+    endif()
+    list(REMOVE_ITEM shared ${tests})
+    if(shared)
+        string(REPLACE "/" "_" support "support_${folder}")
+        add_library(${support} OBJECT ${shared})
+        hspec_test_target(${support})
+    endif()
+    foreach(source IN LISTS tests)
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        hspec_test_target(${name})
+        target_link_libraries(${name} PRIVATE ${ARGN} headspec_whole ${hspec_libraries})
+        if(shared)
+            target_sources(${name} PRIVATE $<TARGET_OBJECTS:${support}>)
+        endif()
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+        add_test(NAME ${label}/${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+        set_tests_properties(${label}/${name} PROPERTIES
+            LABELS ${label} TIMEOUT 900 ENVIRONMENT "${hspec_test_environment}")
+    endforeach()
+endfunction()
+
+function(hspec_test_target name)
+    hspec_flags(${name})
+    target_include_directories(${name} PRIVATE
+        ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${name} PRIVATE ${hspec_have} HEADSPEC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA)
+endfunction()
+
+# hspec_script_test(label name command...)
+function(hspec_script_test label name)
+    add_test(NAME ${label}/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT 900 ENVIRONMENT
+        "${hspec_test_environment};HEADSPEC_PROGRAM=${PROJECT_BINARY_DIR}/headspec;PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+hspec_c_tests(unit tests/unit test_*.c)
+hspec_c_tests(law tests/law law_*.c)
+if(HEADSPEC_IO)
+    set(hspec_cli_objects "")
+    if(TARGET headspec_cli)
+        set(hspec_cli_objects $<TARGET_OBJECTS:headspec_cli>)
+    endif()
+    hspec_c_tests(unit tests/unit/io test_*.c ${hspec_cli_objects})
+endif()
+
+if(TARGET headspec_program)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/tests/cli/run.py)
+        hspec_script_test(cli golden ${HEADSPEC_PYTHON} tests/cli/run.py --program $<TARGET_FILE:headspec_program>)
+    endif()
+    file(GLOB hspec_python CONFIGURE_DEPENDS tests/python/test_*.py)
+    foreach(source IN LISTS hspec_python)
+        get_filename_component(name ${source} NAME_WE)
+        hspec_script_test(python ${name} ${HEADSPEC_PYTHON} ${source})
+    endforeach()
+endif()
