@@ -81,3 +81,34 @@ if(TARGET headspec_program)
         hspec_script_test(python ${name} ${HEADSPEC_PYTHON} ${source})
     endforeach()
 endif()
+
+# Examples see only the public header. Those that read files need HEADSPEC_IO.
+file(GLOB hspec_examples CONFIGURE_DEPENDS examples/*.c)
+foreach(source IN LISTS hspec_examples)
+    get_filename_component(name ${source} NAME_WE)
+    file(STRINGS ${source} needs_io REGEX "hspec_(experiment|archive|figure)_")
+    if(HEADSPEC_IO OR NOT needs_io)
+        add_executable(example_${name} ${source})
+        hspec_flags(example_${name})
+        target_link_libraries(example_${name} PRIVATE headspec m)
+        set_target_properties(example_${name} PROPERTIES
+            OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        add_test(NAME example/${name} COMMAND example_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        set_tests_properties(example/${name} PROPERTIES
+            LABELS example TIMEOUT 300 ENVIRONMENT "${hspec_test_environment}")
+    endif()
+endforeach()
+
+# Rules of the house. Exported names are read from a shared library, whatever kind is installed.
+if(NOT HEADSPEC_SANITIZE)
+    set(hspec_shared headspec)
+    if(NOT BUILD_SHARED_LIBS)
+        hspec_library(headspec_exports SHARED)
+        set(hspec_shared headspec_exports)
+    endif()
+    hspec_script_test(house names scripts/check-names.sh
+        $<TARGET_FILE:${hspec_shared}> $<TARGET_FILE:headspec_whole> $<IF:$<BOOL:${HEADSPEC_IO}>,with-io,without-io>)
+    hspec_script_test(house sources scripts/check-sources.sh)
+    hspec_script_test(house install tests/install/run.sh
+        ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} $<IF:$<TARGET_EXISTS:headspec_program>,ON,OFF>)
+endif()
