@@ -3,7 +3,7 @@
 .PHONY: help build demo test test-full bench lint format install clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | column -t -s "$$(printf '\t')"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | awk -F '\t' '{printf "%-16s %s\n", $$1, $$2}'
 
 build: ## the program, build/headspec
 	@scripts/build.sh

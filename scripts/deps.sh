@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that are missing for the given purposes; silent when none is.
 # usage: deps.sh PURPOSE...   (build, plot, test, full, bench)
+# shellcheck disable=SC2034 # the lists are read by name
 set -euo pipefail
 
 build=(gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libhdf5-dev libcjson-dev)
