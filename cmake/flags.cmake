@@ -12,10 +12,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(hspec_flags INTERFACE)
 target_compile_features(hspec_flags INTERFACE c_std_17)
 target_compile_definitions(hspec_flags INTERFACE _DEFAULT_SOURCE)
-# errno and floating-point traps are never looked at. Contraction would make results depend on the compiler.
+# errno and floating-point traps are never looked at.
 target_compile_options(hspec_flags INTERFACE
     -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-    -fno-math-errno -fno-trapping-math -ffp-contract=off)
+    -fno-math-errno -fno-trapping-math)
 if(HEADSPEC_WERROR)
     target_compile_options(hspec_flags INTERFACE -Werror)
 endif()
@@ -28,7 +28,13 @@ if(HEADSPEC_SANITIZE)
     target_link_options(hspec_flags INTERFACE -fsanitize=${HEADSPEC_SANITIZE})
 endif()
 
+# Contraction (a x + b in one instruction) is for lanes only: elsewhere results would depend on the compiler.
 function(hspec_flags target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT" "")
+    if(NOT arg_CONTRACT)
+        set(arg_CONTRACT off)
+    endif()
+    target_compile_options(${target} PRIVATE -ffp-contract=${arg_CONTRACT})
     set_target_properties(${target} PROPERTIES
         C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)

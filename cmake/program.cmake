@@ -12,8 +12,8 @@ if(hspec_cli_count LESS 2 OR NOT "${PROJECT_SOURCE_DIR}/src/cli/main.c" IN_LIST 
 endif()
 # Everything but main.c is a library, so that unit tests reach it.
 list(REMOVE_ITEM hspec_cli ${PROJECT_SOURCE_DIR}/src/cli/main.c)
-hspec_objects(headspec_cli ${hspec_cli})
-hspec_objects(headspec_main src/cli/main.c)
+hspec_objects(headspec_cli SOURCES ${hspec_cli})
+hspec_objects(headspec_main SOURCES src/cli/main.c)
 add_executable(headspec_program $<TARGET_OBJECTS:headspec_cli> $<TARGET_OBJECTS:headspec_main>)
 set_target_properties(headspec_program PROPERTIES
     OUTPUT_NAME headspec LINKER_LANGUAGE C RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
