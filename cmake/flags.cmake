@@ -16,6 +16,12 @@ target_compile_definitions(hspec_flags INTERFACE _DEFAULT_SOURCE)
 target_compile_options(hspec_flags INTERFACE
     -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
     -fno-math-errno -fno-trapping-math)
+# Wide vectors are passed between functions of one file only, so that the calling convention does not matter.
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-Wpsabi hspec_has_psabi)
+if(hspec_has_psabi)
+    target_compile_options(hspec_flags INTERFACE -Wno-psabi)
+endif()
 if(HEADSPEC_WERROR)
     target_compile_options(hspec_flags INTERFACE -Werror)
 endif()

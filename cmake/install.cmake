@@ -7,13 +7,11 @@ install(TARGETS headspec EXPORT headspecTargets
 install(FILES include/headspec.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET headspec_program)
     install(TARGETS headspec_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    # Names that the shells look for.
-    if(EXISTS ${PROJECT_SOURCE_DIR}/share/completions/headspec.bash)
-        install(FILES share/completions/headspec.bash RENAME headspec
+    # Under the names that the shells look for.
+    if(TARGET headspec_completions)
+        install(FILES ${PROJECT_BINARY_DIR}/completions/headspec
             DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    endif()
-    if(EXISTS ${PROJECT_SOURCE_DIR}/share/completions/headspec.zsh)
-        install(FILES share/completions/headspec.zsh RENAME _headspec
+        install(FILES ${PROJECT_BINARY_DIR}/completions/_headspec
             DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
     endif()
 endif()

@@ -19,3 +19,14 @@ set_target_properties(headspec_program PROPERTIES
     OUTPUT_NAME headspec LINKER_LANGUAGE C RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 hspec_flags(headspec_program)
 target_link_libraries(headspec_program PRIVATE headspec_whole ${hspec_libraries})
+
+# Completion for the shells, written by the program itself.
+if(NOT CMAKE_CROSSCOMPILING)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions)
+    add_custom_command(
+        OUTPUT completions/headspec completions/_headspec
+        COMMAND headspec_program completion bash > completions/headspec
+        COMMAND headspec_program completion zsh > completions/_headspec
+        DEPENDS headspec_program VERBATIM)
+    add_custom_target(headspec_completions ALL DEPENDS completions/headspec completions/_headspec)
+endif()
