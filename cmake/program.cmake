@@ -10,15 +10,18 @@ if(hspec_cli_count LESS 2 OR NOT "${PROJECT_SOURCE_DIR}/src/cli/main.c" IN_LIST 
     message(WARNING "src/cli is not complete: the program is not built.")
     return()
 endif()
-# Everything but main.c is a library, so that unit tests reach it.
+# Everything but main.c is a library, from which unit tests take what they test.
 list(REMOVE_ITEM hspec_cli ${PROJECT_SOURCE_DIR}/src/cli/main.c)
-hspec_objects(headspec_cli SOURCES ${hspec_cli})
+hspec_objects(headspec_cli_objects SOURCES ${hspec_cli})
+add_library(headspec_cli STATIC $<TARGET_OBJECTS:headspec_cli_objects>)
+set_target_properties(headspec_cli PROPERTIES LINKER_LANGUAGE C)
+target_link_libraries(headspec_cli PRIVATE headspec_whole)
 hspec_objects(headspec_main SOURCES src/cli/main.c)
-add_executable(headspec_program $<TARGET_OBJECTS:headspec_cli> $<TARGET_OBJECTS:headspec_main>)
+add_executable(headspec_program $<TARGET_OBJECTS:headspec_main>)
 set_target_properties(headspec_program PROPERTIES
     OUTPUT_NAME headspec LINKER_LANGUAGE C RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 hspec_flags(headspec_program)
-target_link_libraries(headspec_program PRIVATE headspec_whole ${hspec_libraries})
+target_link_libraries(headspec_program PRIVATE headspec_cli headspec_whole ${hspec_libraries})
 
 # Completion for the shells, written by the program itself.
 if(NOT CMAKE_CROSSCOMPILING)
