@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * softmax: p_hl = exp(chi_hl) / sum_l' exp(chi_hl'), a = p (docs/theory.md, "Activations"). */
+#include "attention/loss_lanes.h"
+
+HSPEC_INLINE void softmax_forward(hspec_kernel *k)
+{
+    for (size_t h = 0; h < k->heads; h++) {
+        const vd sum = vd_exp_scores(k, h, -vd_max_score(k, h));
+        vd_scale_head(k, h, 1.0 / sum);
+        vd_store(k->rest + h * HSPEC_W, vd_set(0.0));
+    }
+    vd_store(k->gain, vd_set(1.0));
+}
+
+/** abar_l = (1/H) sum_h p_hl, dp_hl/dchi_hl' = p_hl ([l = l'] - p_hl'):  d_hl = (1/H) p_hl (g_l - sum_l' p_hl' g_l'). */
+HSPEC_INLINE void softmax_backward(hspec_kernel *k)
+{
+    const vd factor = vd_set(1.0 / (double)k->heads);
+    for (size_t h = 0; h < k->heads; h++) {
+        (void)vd_score_gradient(k, h, factor, vd_mean_gradient(k, h));
+        vd_store(k->db + h * HSPEC_W, vd_set(0.0));
+    }
+    vd_store(k->ds, vd_set(0.0));
+}
+
+HSPEC_ACTIVATION_EXPORT(softmax);

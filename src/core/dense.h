@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The small dense algebra that is needed, on matrices of a few heads: C order, no aliasing unless said. */
+#ifndef HSPEC_CORE_DENSE_H
+#define HSPEC_CORE_DENSE_H
+
+#include <stddef.h>
+
+/** LQ by Householder reflections: A = L Q with orthonormal rows in Q. Only L is formed, in place.
+ *  @param A inout [n][m], row stride `stride` >= m; on return the lower trapezoid holds L [n][min(n, m)], the rest is 0.
+ *  The diagonal of L keeps the signs of the diagonal of A as it comes to it. Exact zeros and coinciding rows are fine. */
+void hspec_dense_lq(size_t n, size_t m, double *A, size_t stride);
+
+/** A lower triangular R with R R^T = S for symmetric positive semidefinite S, of any rank: Cholesky with the pivots that
+ *  are zero within rounding left out.
+ *  @param S in [n][n] (the lower triangle is read) @param R out [n][n]
+ *  @return 0, or 1 + the index of the first row at which S is seen not to be positive semidefinite. */
+size_t hspec_dense_root(size_t n, const double *S, double *R);
+
+/** S = R R^T. @param R in [n][m] @param S out [n][n] */
+void hspec_dense_gram(size_t n, size_t m, const double *R, double *S);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * hspec_dense_lq for a block of lanes: one matrix per lane. */
+#ifndef HSPEC_CORE_LQ_LANES_H
+#define HSPEC_CORE_LQ_LANES_H
+
+#include "core/lanes.h"
+
+/** A = L Q by Householder reflections, as hspec_dense_lq. Entries below 1e-140 count as zero: their squares vanish.
+ *  @param A inout [n][m][W]; on return the lower trapezoid holds L; what lies above it is left over, not zero. */
+HSPEC_INLINE void vd_lq(size_t n, size_t m, double *A)
+{
+    for (size_t i = 0; i < n && i < m; i++) {
+        double *row = A + i * m * HSPEC_W;
+        const vd head = vd_load(row + i * HSPEC_W);
+        vd tail = vd_set(0.0);
+        for (size_t j = i + 1; j < m; j++) {
+            const vd x = vd_load(row + j * HSPEC_W);
+            tail = tail + x * x;
+        }
+        const vd alpha = vd_copysign(vd_sqrt(head * head + tail), head);
+        /* Where the rest of the row is zero there is nothing to reflect: beta = 0 leaves the other rows as they are. */
+        const vi some = tail > 1e-280;
+        const vd first = -tail / vd_select(some, head + alpha, vd_set(1.0));
+        const vd beta = vd_select(some, 2.0 / vd_select(some, first * first + tail, vd_set(1.0)), vd_set(0.0));
+        for (size_t k = i + 1; k < n; k++) {
+            double *other = A + k * m * HSPEC_W;
+            vd lead = vd_load(other + i * HSPEC_W);
+            vd dot = lead * first;
+            for (size_t j = i + 1; j < m; j++) {
+                dot = dot + vd_load(other + j * HSPEC_W) * vd_load(row + j * HSPEC_W);
+            }
+            dot = dot * beta;
+            vd_store(other + i * HSPEC_W, lead - dot * first);
+            for (size_t j = i + 1; j < m; j++) {
+                vd_store(other + j * HSPEC_W, vd_load(other + j * HSPEC_W) - dot * vd_load(row + j * HSPEC_W));
+            }
+        }
+        vd_store(row + i * HSPEC_W, alpha);
+    }
+}
+
+#endif
