@@ -8,14 +8,17 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "headspec.h"
+#include "io/text.h"
 
 /** One command. All texts are English without a trailing newline. */
 typedef struct hspec_cli_command {
-    const char *name;             /**< "train" */
-    const char *group;            /**< heading in `headspec --help`; rows of one group stand together */
-    const char *summary;          /**< one line in `headspec --help` */
-    const char *usage;            /**< what follows the name: "EXPERIMENT.yaml [-o OUT.h5]" */
-    const char *description;      /**< paragraphs of `headspec COMMAND --help`, lines of at most 100 columns */
+    const char *name;        /**< "train" */
+    const char *group;       /**< heading in `headspec --help`; rows of one group stand together */
+    const char *summary;     /**< one line in `headspec --help` */
+    const char *usage;       /**< what follows the name: "EXPERIMENT.yaml [-o OUT.h5]" */
+    const char *description; /**< paragraphs of `headspec COMMAND --help`, lines of at most 100 columns */
+    /** Adds to --help what a table of another floor tells; NULL: nothing. Look at text->failed. */
+    void (*more)(hspec_text *text);
     const hspec_option *options;  /**< ends with HSPEC_OPTION_END; --help and --version are always understood */
     const char *const *arguments; /**< names of the positional arguments, ends with NULL: {"EXPERIMENT.yaml", NULL} */
     size_t arguments_max;         /**< 0: exactly the named ones; else up to so many, the last name repeating */

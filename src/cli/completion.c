@@ -24,7 +24,7 @@ static void print_choices(const char *argument)
     }
 }
 
-static const hspec_option common_options[] = {HSPEC_OPTIONS_COMMON, HSPEC_OPTION_END};
+static const hspec_option common_options[] = {HSPEC_OPTION_HELP, HSPEC_OPTION_VERSION, HSPEC_OPTION_END};
 
 /* ---- bash ------------------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/status.h"
+
 enum { HELP_COLUMNS = 100 };
 
 /* Prints `text` from column `at` on, broken between words; lines after the first are indented to `at`. */
@@ -62,13 +64,24 @@ static void print_options(const hspec_option *const *tables, size_t n)
     }
 }
 
-void hspec_help_command(const hspec_cli_command *command)
+hspec_status hspec_help_command(const hspec_cli_command *command, hspec_error *err)
 {
-    static const hspec_option common[] = {HSPEC_OPTIONS_COMMON, HSPEC_OPTION_END};
+    static const hspec_option common[] = {HSPEC_OPTION_HELP, HSPEC_OPTION_VERSION, HSPEC_OPTION_END};
     (void)printf("Usage: headspec %s%s%s\n\n%s\n\nOptions:\n", command->name, *command->usage ? " " : "",
                  command->usage, command->description);
     const hspec_option *tables[] = {command->options, common};
     print_options(tables, 2);
+    if (command->more) {
+        hspec_text text = {0};
+        command->more(&text);
+        if (text.failed) {
+            hspec_text_free(&text);
+            return hspec_error_set(err, HSPEC_ENOMEM, "memory: the help could not be made");
+        }
+        (void)printf("\n%s", text.data ? text.data : "");
+        hspec_text_free(&text);
+    }
+    return HSPEC_OK;
 }
 
 void hspec_help_program(void)

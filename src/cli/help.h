@@ -7,7 +7,7 @@
 
 /** `headspec --help` on standard output. */
 void hspec_help_program(void);
-/** `headspec COMMAND --help` on standard output. */
-void hspec_help_command(const hspec_cli_command *command);
+/** `headspec COMMAND --help` on standard output. @return OK, ENOMEM. */
+hspec_status hspec_help_command(const hspec_cli_command *command, hspec_error *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,72 +11,12 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "core/status.h"
+#include "io/config_tree.h"
 #include "io/text.h"
 
 const hspec_cli_command *const hspec_cli_commands[] = {
-    &hspec_cmd_new,  &hspec_cmd_check, &hspec_cmd_train, &hspec_cmd_info, &hspec_cmd_plot, &hspec_cmd_completion,
-    NULL,
+    &hspec_cmd_new, &hspec_cmd_check, &hspec_cmd_train, &hspec_cmd_info, &hspec_cmd_plot, &hspec_cmd_completion, NULL,
 };
-
-/* ---- messages --------------------------------------------------------------------------------------------------- */
-
-void hspec_cli_note(const hspec_arguments *arguments, const char *format, ...)
-{
-    if (hspec_options_given(arguments, "quiet")) {
-        return;
-    }
-    hspec_progress_clear();
-    va_list args;
-    va_start(args, format);
-    (void)fputs("headspec: ", stderr);
-    (void)vfprintf(stderr, format, args);
-    (void)fputc('\n', stderr);
-    va_end(args);
-}
-
-void hspec_cli_warn(const hspec_arguments *arguments, const char *format, ...)
-{
-    if (hspec_options_given(arguments, "quiet")) {
-        return;
-    }
-    hspec_progress_clear();
-    va_list args;
-    va_start(args, format);
-    (void)fputs("headspec: warning: ", stderr);
-    (void)vfprintf(stderr, format, args);
-    (void)fputc('\n', stderr);
-    va_end(args);
-}
-
-/* ---- signals ---------------------------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t caught_signal;
-
-static void remember_signal(int number)
-{
-    caught_signal = number;
-}
-
-int hspec_cli_signal(void)
-{
-    return caught_signal;
-}
-
-void hspec_cli_catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction old;
-        struct sigaction action = {.sa_handler = remember_signal};
-        (void)sigemptyset(&action.sa_mask);
-        action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends the program */
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-            (void)sigaction(numbers[i], &action, NULL);
-        }
-    }
-}
-
-/* ---- main ------------------------------------------------------------------------------------------------------- */
 
 /* A file opened later must not become standard input, output or error: a closed one is filled with /dev/null, opened
  * the wrong way round so that its use still fails. */
@@ -99,7 +38,7 @@ static int exit_status(hspec_status status)
     case HSPEC_ECONFIG:
         return 2;
     case HSPEC_ESTOPPED:
-        return caught_signal ? 128 + (int)caught_signal : 1;
+        return hspec_cli_signal() ? 128 + hspec_cli_signal() : 1;
     default:
         return 1;
     }
@@ -134,8 +73,9 @@ static hspec_status unknown_command(const char *found, hspec_error *err)
     char *text = hspec_text_take(&list);
     const char *nearest = hspec_options_nearest(found, names, count);
     hspec_status status =
-        hspec_error_set(err, HSPEC_EARG, "unknown command '%s'%s%s%s; commands are: %s", found,
-                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", text ? text : "");
+        hspec_error_set(err, HSPEC_EARG, "unknown command '%s'%s%s%s; commands are: %s",
+                        hspec_config_tree_printable(found, strlen(found)).text, nearest ? "; did you mean '" : "",
+                        nearest ? nearest : "", nearest ? "'?" : "", text ? text : "");
     free(text);
     return status;
 }
@@ -146,7 +86,7 @@ static hspec_status run_command(const hspec_cli_command *command, int argc, char
     int help = 0, version = 0;
     hspec_status status = hspec_options_parse(command, argc, argv, &arguments, &help, &version, err);
     if (status == HSPEC_OK && help) {
-        hspec_help_command(command);
+        status = hspec_help_command(command, err);
     } else if (status == HSPEC_OK && version) {
         (void)printf("headspec %s\n", hspec_status_version());
     } else if (status == HSPEC_OK) {
@@ -159,18 +99,22 @@ static hspec_status run_command(const hspec_cli_command *command, int argc, char
 static hspec_status dispatch(int argc, char **argv, hspec_error *err)
 {
     if (argc < 2) {
-        return hspec_error_set(err, HSPEC_EARG, "a command is missing; usage: headspec COMMAND [ARGUMENTS] [OPTIONS]; "
-                                                "see 'headspec --help'");
+        return hspec_error_set(err, HSPEC_EARG,
+                               "a command is missing; usage: headspec COMMAND [ARGUMENTS] [OPTIONS]; "
+                               "see 'headspec --help'");
     }
     const char *word = argv[1];
     if (word[0] == '-') {
         int help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
         if (!help && strcmp(word, "--version") != 0) {
-            return hspec_error_set(err, HSPEC_EARG, "'%s' stands before a command; options follow it: "
-                                                    "headspec COMMAND [ARGUMENTS] [OPTIONS]", word);
+            return hspec_error_set(err, HSPEC_EARG,
+                                   "'%s' stands before a command; options follow it: "
+                                   "headspec COMMAND [ARGUMENTS] [OPTIONS]",
+                                   hspec_config_tree_printable(word, strlen(word)).text);
         }
         if (argc > 2) {
-            return hspec_error_set(err, HSPEC_EARG, "%s takes nothing behind it, found '%s'", word, argv[2]);
+            return hspec_error_set(err, HSPEC_EARG, "%s takes nothing behind it, found '%s'", word,
+                                   hspec_config_tree_printable(argv[2], strlen(argv[2])).text);
         }
         if (help) {
             hspec_help_program();

@@ -2,13 +2,23 @@
  * The parser of command lines. */
 #include "cli/options.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "core/status.h"
+#include "io/config_nearest.h"
+#include "io/config_scalar.h"
+#include "io/config_tree.h"
 #include "io/text.h"
+
+/* What the user wrote, cut and made safe for a terminal. */
+static hspec_config_words shown(const char *text)
+{
+    return hspec_config_tree_printable(text, strlen(text));
+}
 
 struct hspec_option_given {
     const hspec_option *option;
@@ -56,35 +66,6 @@ hspec_status hspec_options_list(const hspec_arguments *arguments, const char *na
     return HSPEC_OK;
 }
 
-/* Digits that follow a decimal grammar: -? (0 | [1-9][0-9]*) (.[0-9]+)? ([eE][+-]?[0-9]+)? */
-static int is_number(const char *text)
-{
-    static const char digits[] = "0123456789";
-    text += *text == '-';
-    size_t whole = strspn(text, digits);
-    if (whole == 0 || (whole > 1 && *text == '0')) {
-        return 0;
-    }
-    text += whole;
-    if (*text == '.') {
-        size_t fraction = strspn(++text, digits);
-        if (fraction == 0) {
-            return 0;
-        }
-        text += fraction;
-    }
-    if (*text == 'e' || *text == 'E') {
-        text++;
-        text += *text == '+' || *text == '-';
-        size_t exponent = strspn(text, digits);
-        if (exponent == 0) {
-            return 0;
-        }
-        text += exponent;
-    }
-    return *text == '\0';
-}
-
 hspec_status hspec_options_number(const hspec_arguments *arguments, const char *name, double low, double high,
                                   double *value, hspec_error *err)
 {
@@ -92,36 +73,35 @@ hspec_status hspec_options_number(const hspec_arguments *arguments, const char *
     if (!text) {
         return HSPEC_OK;
     }
-    double number = is_number(text) ? strtod(text, NULL) : low - 1;
-    if (!(number >= low && number <= high)) {
+    double number = 0;
+    if (hspec_config_scalar_real(text, &number) != HSPEC_SCALAR_OK || number < low || number > high) {
         return hspec_error_set(err, HSPEC_EARG, "%s: --%s: found '%s', allowed: a number from %.15g to %.15g",
-                               arguments->command, name, text, low, high);
+                               arguments->command, name, shown(text).text, low, high);
     }
     *value = number;
     return HSPEC_OK;
 }
 
-hspec_status hspec_options_integer(const hspec_arguments *arguments, const char *name, int64_t low, int64_t high,
-                                   int64_t *value, hspec_error *err)
+hspec_status hspec_options_integer(const hspec_arguments *arguments, const char *name, uint64_t low, uint64_t high,
+                                   uint64_t *value, hspec_error *err)
 {
     const char *text = hspec_options_text(arguments, name, NULL);
     if (!text) {
         return HSPEC_OK;
     }
-    double number = is_number(text) ? strtod(text, NULL) : 0.5;
-    /* beyond 2^53 a double is no longer every whole number */
-    int whole = number >= -9007199254740992.0 && number <= 9007199254740992.0 && number == (double)(int64_t)number;
-    if (!whole || (int64_t)number < low || (int64_t)number > high) {
-        return hspec_error_set(err, HSPEC_EARG, "%s: --%s: found '%s', allowed: a whole number from %lld to %lld",
-                               arguments->command, name, text, (long long)low, (long long)high);
+    uint64_t number = 0;
+    if (hspec_config_scalar_integer(text, &number) != HSPEC_SCALAR_OK || number < low || number > high) {
+        return hspec_error_set(err, HSPEC_EARG,
+                               "%s: --%s: found '%s', allowed: a whole number from %" PRIu64 " to %" PRIu64,
+                               arguments->command, name, shown(text).text, low, high);
     }
-    *value = (int64_t)number;
+    *value = number;
     return HSPEC_OK;
 }
 
 hspec_status hspec_options_threads(const hspec_arguments *arguments, int *threads, hspec_error *err)
 {
-    int64_t number = 0;
+    uint64_t number = 0;
     HSPEC_TRY(hspec_options_integer(arguments, "threads", 1, 1024, &number, err));
     *threads = (int)number;
     return HSPEC_OK;
@@ -129,42 +109,13 @@ hspec_status hspec_options_threads(const hspec_arguments *arguments, int *thread
 
 /* ---- suggestions ------------------------------------------------------------------------------------------------ */
 
-enum { NAME_MAX_LENGTH = 63 };
-
-/* Edits (insert, remove, replace, swap neighbours) from a to b; large when one is too long to be a name. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    if (n > NAME_MAX_LENGTH || m > NAME_MAX_LENGTH) {
-        return (size_t)-1;
-    }
-    size_t rows[3][NAME_MAX_LENGTH + 1];
-    for (size_t j = 0; j <= m; j++) {
-        rows[0][j] = j;
-    }
-    for (size_t i = 1; i <= n; i++) {
-        size_t *now = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
-        now[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
-            best = before[j] + 1 < best ? before[j] + 1 : best;
-            best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && earlier[j - 2] + 1 < best) {
-                best = earlier[j - 2] + 1;
-            }
-            now[j] = best;
-        }
-    }
-    return rows[n % 3][m];
-}
-
 const char *hspec_options_nearest(const char *found, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    size_t least = strlen(found) < 6 ? 2 : 3; /* below this is near */
+    size_t least = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(found, names[i]);
-        if (distance < least) {
+        size_t distance = hspec_config_nearest_distance(found, names[i]);
+        if (distance < least && hspec_config_nearest_close(found, distance)) {
             least = distance;
             nearest = names[i];
         }
@@ -183,7 +134,7 @@ typedef struct parser {
 } parser;
 
 /* Every command understands these two. */
-static const hspec_option common_options[] = {HSPEC_OPTIONS_COMMON, HSPEC_OPTION_END};
+static const hspec_option common_options[] = {HSPEC_OPTION_HELP, HSPEC_OPTION_VERSION, HSPEC_OPTION_END};
 
 /* The option of this long name (letter 0) or this letter (name NULL), or NULL. */
 static const hspec_option *find_option(const hspec_cli_command *command, const char *name, size_t length, char letter)
@@ -212,13 +163,14 @@ static hspec_status unknown_option(const parser *p, const char *token, size_t le
     }
     const char *nearest = NULL;
     if (length > 2 && token[1] == '-') {
-        char found[NAME_MAX_LENGTH + 1];
+        char found[64];
         (void)snprintf(found, sizeof found, "%.*s", (int)(length - 2), token + 2);
         nearest = hspec_options_nearest(found, names, count);
     }
-    return hspec_error_set(p->err, HSPEC_EARG, "%s: unknown option '%.*s'%s%s%s; see 'headspec %s --help'",
-                           p->command->name, (int)length, token, nearest ? "; did you mean '--" : "",
-                           nearest ? nearest : "", nearest ? "'?" : "", p->command->name);
+    return hspec_error_set(p->err, HSPEC_EARG, "%s: unknown option '%s'%s%s%s; see 'headspec %s --help'",
+                           p->command->name, hspec_config_tree_printable(token, length).text,
+                           nearest ? "; did you mean '--" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                           p->command->name);
 }
 
 /* Is `value` one of "a|b|c"? Any other argument name allows everything. */
@@ -248,8 +200,8 @@ static hspec_status keep_option(parser *p, const hspec_option *option, const cha
                                option->argument);
     }
     if (value && !is_choice(option->argument, value)) {
-        return hspec_error_set(p->err, HSPEC_EARG, "%s: --%s: found '%s', allowed: %s", name, option->name, value,
-                               option->argument);
+        return hspec_error_set(p->err, HSPEC_EARG, "%s: --%s: found '%s', allowed: %s", name, option->name,
+                               shown(value).text, option->argument);
     }
     p->given[p->arguments->given_count++] = (struct hspec_option_given){option, value};
     return HSPEC_OK;
@@ -277,7 +229,7 @@ static hspec_status parse_option(parser *p, int argc, char **argv, int *i)
     if (!option->argument) {
         if (value) {
             return hspec_error_set(p->err, HSPEC_EARG, "%s: --%s takes no value, found '%s'", p->command->name,
-                                   option->name, token);
+                                   option->name, shown(token).text);
         }
         return keep_option(p, option, NULL);
     }
@@ -307,12 +259,12 @@ static hspec_status check_positional(const parser *p)
     }
     if (count > most) {
         return hspec_error_set(p->err, HSPEC_EARG, "%s: '%s' is one argument too many; usage: headspec %s %s",
-                               command->name, p->positional[most], command->name, command->usage);
+                               command->name, shown(p->positional[most]).text, command->name, command->usage);
     }
     for (size_t i = 0; i < count && i < named; i++) {
         if (!is_choice(command->arguments[i], p->positional[i])) {
-            return hspec_error_set(p->err, HSPEC_EARG, "%s: found '%s', allowed: %s", command->name, p->positional[i],
-                                   command->arguments[i]);
+            return hspec_error_set(p->err, HSPEC_EARG, "%s: found '%s', allowed: %s", command->name,
+                                   shown(p->positional[i]).text, command->arguments[i]);
         }
     }
     return HSPEC_OK;

@@ -18,24 +18,47 @@ typedef struct hspec_option {
 
 /* Rows that many commands share. A command lists those that it obeys, and no other: an option is never ignored. */
 #define HSPEC_OPTION_SET                                                                                               \
-    {"set", 0, "path=value", 1, "change one value of the experiment, as if the file said so (YAML)"}
-#define HSPEC_OPTION_JSON {"json", 0, NULL, 0, "print one JSON object on standard output, and nothing else there"}
-#define HSPEC_OPTION_THREADS {"threads", 0, "N", 0, "threads to use; the result does not depend on it (default: all)"}
-#define HSPEC_OPTION_QUIET {"quiet", 0, NULL, 0, "print nothing but errors"}
-#define HSPEC_OPTION_OUTPUT(argument, sentence) {"output", 'o', argument, 0, sentence}
-#define HSPEC_OPTION_FORCE {"force", 0, NULL, 0, "replace the output file if it exists"}
-/* Every command understands these, also without listing them. */
-#define HSPEC_OPTIONS_COMMON                                                                                           \
-    {"help", 'h', NULL, 0, "print this help"},                                                                         \
+    {                                                                                                                  \
+        "set", 0, "path=value", 1, "change one value of the experiment, as if the file said so (YAML)"                 \
+    }
+#define HSPEC_OPTION_JSON                                                                                              \
+    {                                                                                                                  \
+        "json", 0, NULL, 0, "print one JSON object on standard output, and nothing else there"                         \
+    }
+#define HSPEC_OPTION_THREADS                                                                                           \
+    {                                                                                                                  \
+        "threads", 0, "N", 0, "threads to use; the result does not depend on it (default: all)"                        \
+    }
+#define HSPEC_OPTION_QUIET                                                                                             \
+    {                                                                                                                  \
+        "quiet", 0, NULL, 0, "print nothing but errors"                                                                \
+    }
+#define HSPEC_OPTION_OUTPUT(argument, sentence)                                                                        \
+    {                                                                                                                  \
+        "output", 'o', argument, 0, sentence                                                                           \
+    }
+#define HSPEC_OPTION_FORCE                                                                                             \
+    {                                                                                                                  \
+        "force", 0, NULL, 0, "replace the output file if it exists"                                                    \
+    }
+/* Every command understands these two, also without listing them. */
+#define HSPEC_OPTION_HELP                                                                                              \
+    {                                                                                                                  \
+        "help", 'h', NULL, 0, "print this help"                                                                        \
+    }
+#define HSPEC_OPTION_VERSION                                                                                           \
     {                                                                                                                  \
         "version", 0, NULL, 0, "print the version"                                                                     \
     }
-#define HSPEC_OPTION_END {NULL, 0, NULL, 0, NULL}
+#define HSPEC_OPTION_END                                                                                               \
+    {                                                                                                                  \
+        NULL, 0, NULL, 0, NULL                                                                                         \
+    }
 
 /** A parsed command line. Texts belong to argv. */
 typedef struct hspec_arguments {
-    const char *command;          /**< name of the command */
-    const char *command_line;     /**< the whole line, quoted for a shell: for the archive */
+    const char *command;      /**< name of the command */
+    const char *command_line; /**< the whole line, quoted for a shell: for the archive */
     const char *const *positional;
     size_t positional_count;
     const struct hspec_option_given *given; /**< internal */
@@ -54,8 +77,8 @@ hspec_status hspec_options_list(const hspec_arguments *arguments, const char *na
 hspec_status hspec_options_number(const hspec_arguments *arguments, const char *name, double low, double high,
                                   double *value, hspec_error *err);
 /** The same for whole numbers (1e6 is one; 010 and 10abc are not). */
-hspec_status hspec_options_integer(const hspec_arguments *arguments, const char *name, int64_t low, int64_t high,
-                                   int64_t *value, hspec_error *err);
+hspec_status hspec_options_integer(const hspec_arguments *arguments, const char *name, uint64_t low, uint64_t high,
+                                   uint64_t *value, hspec_error *err);
 /** --threads: 0 when absent. */
 hspec_status hspec_options_threads(const hspec_arguments *arguments, int *threads, hspec_error *err);
 
@@ -68,7 +91,7 @@ struct hspec_cli_command;
 hspec_status hspec_options_parse(const struct hspec_cli_command *command, int argc, char **argv,
                                  hspec_arguments *arguments, int *help, int *version, hspec_error *err);
 void hspec_options_free(hspec_arguments *arguments);
-/** The nearest of `count` names within two edits (a third of the length), or NULL. */
+/** The nearest of `count` names if it is near enough to be meant, or NULL. */
 const char *hspec_options_nearest(const char *found, const char *const *names, size_t count);
 
 #endif
