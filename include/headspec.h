@@ -226,6 +226,11 @@ typedef enum hspec_engine {
     HSPEC_ENGINE_REDUCED   /**< exact in law, at a cost that does not depend on D */
 } hspec_engine;
 
+typedef enum hspec_noise {
+    HSPEC_NOISE_DOUBLE, /**< token noise with 52 random bits a number */
+    HSPEC_NOISE_SINGLE  /**< in single precision, with 32 random bits: faster; scores and keys stay double */
+} hspec_noise;
+
 typedef enum hspec_spacing { HSPEC_SPACING_LINEAR, HSPEC_SPACING_LOG } hspec_spacing;
 
 typedef enum hspec_init_kind {
@@ -245,6 +250,7 @@ typedef struct hspec_init_params {
 typedef struct hspec_training_params {
     hspec_engine engine;   /**< default reduced */
     hspec_loss loss;       /**< default location */
+    hspec_noise noise;     /**< default double; explicit engine only */
     double learning_rate;  /**< eta > 0; default 1 */
     size_t batch;          /**< B >= 1; default 1 */
     double time;           /**< > 0, in steps / D; round(time D) steps, at most 2^53; default 100 */

@@ -39,6 +39,11 @@ HSPEC_INLINE vu vu_load(const uint64_t *p)
     return *(const vu *)__builtin_assume_aligned(p, HSPEC_ALIGN);
 }
 
+HSPEC_INLINE void vu_store(uint64_t *p, vu x)
+{
+    *(vu *)__builtin_assume_aligned(p, HSPEC_ALIGN) = x;
+}
+
 HSPEC_INLINE vd vd_set(double x)
 {
     return x - (vd){0}; /* x - 0 keeps the sign of x = -0 */

@@ -38,4 +38,29 @@ HSPEC_INLINE void vd_normals4(vu k0, vu k1, vu c0, vu c1, vd x[4])
     vd_box_muller(w0[1], w1[1], &x[2], &x[3]);
 }
 
+/** x[i], i < n: normals from the counters (c0, c1 + i / 2). @param x out [n rounded up to a multiple of 4][W] */
+HSPEC_INLINE void vd_fill_normals(vu k0, vu k1, uint64_t c0, uint64_t c1, double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += 4) {
+        vd y[4];
+        vd_normals4(k0, k1, vu_set(c0), vu_set(c1 + i / 2), y);
+        for (size_t j = 0; j < 4; j++) {
+            vd_store(x + (i + j) * HSPEC_W, y[j]);
+        }
+    }
+}
+
+/** w[i], i < n: words from the counters (c0, c1 + i / 2). @param w out [n rounded up to a multiple of 4][W] */
+HSPEC_INLINE void vd_fill_words(vu k0, vu k1, uint64_t c0, uint64_t c1, uint64_t *w, size_t n)
+{
+    for (size_t i = 0; i < n; i += 4) {
+        vu w0[2] = {vu_set(c0), vu_set(c0)}, w1[2] = {vu_set(c1 + i / 2), vu_set(c1 + i / 2 + 1)};
+        HSPEC_THREEFRY(2, vu, k0, k1, w0, w1);
+        for (size_t j = 0; j < 2; j++) {
+            vu_store(w + (i + 2 * j) * HSPEC_W, w0[j]);
+            vu_store(w + (i + 2 * j + 1) * HSPEC_W, w1[j]);
+        }
+    }
+}
+
 #endif

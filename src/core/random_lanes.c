@@ -40,14 +40,12 @@ static void normals_single(hspec_stream stream, uint64_t c0, uint64_t c1, float 
 
 static void lane_normals(const uint64_t *keys, uint64_t c0, uint64_t c1, double *x, size_t n)
 {
-    const vu k0 = vu_load(keys), k1 = vu_load(keys + HSPEC_W);
-    for (size_t i = 0; i < n; i += 4) {
-        vd y[4];
-        vd_normals4(k0, k1, vu_set(c0), vu_set(c1 + i / 2), y);
-        for (size_t j = 0; j < 4; j++) {
-            vd_store(x + (i + j) * HSPEC_W, y[j]);
-        }
-    }
+    vd_fill_normals(vu_load(keys), vu_load(keys + HSPEC_W), c0, c1, x, n);
 }
 
-const hspec_random_ops HSPEC_LEVELED(hspec_random_ops_table) = {normals, normals_single, lane_normals};
+static void lane_words(const uint64_t *keys, uint64_t c0, uint64_t c1, uint64_t *w, size_t n)
+{
+    vd_fill_words(vu_load(keys), vu_load(keys + HSPEC_W), c0, c1, w, n);
+}
+
+const hspec_random_ops HSPEC_LEVELED(hspec_random_ops_table) = {normals, normals_single, lane_normals, lane_words};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ * One step of the explicit engine (docs/theory.md, "Online SGD"):
+ *
+ *      x_l = z_l + [l = e] sum_f theta_f k*_f / sqrt(D),   chi_hl = k_h . x_l / sqrt(D),
+ *      k_h <- k_h - eta / (B sqrt(D)) sum_batch sum_l d_hl x_l
+ *
+ * Here lanes are eight neighbouring coordinates; in the kernel they are the sequences of a group.
+ */
+#include "sgd/explicit.h"
+
+#include "core/lanes.h"
+#include "core/single.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef float vh __attribute__((vector_size(4 * HSPEC_W))); /* eight floats: half a block of single precision */
+
+/** Eight numbers from place i of a row of tokens. `single` is a constant at every call. */
+HSPEC_INLINE vd vd_token(const void *row, size_t i, int single)
+{
+    if (single) {
+        const vh x = *(const vh *)__builtin_assume_aligned((const float *)row + i, sizeof(vh));
+        return __builtin_convertvector(x, vd);
+    }
+    return vd_load((const double *)row + i);
+}
+
+HSPEC_INLINE const void *row_of(const hspec_explicit *block, size_t row, int single)
+{
+    return (const char *)block->x + row * block->stride * (single ? sizeof(float) : sizeof(double));
+}
+
+HSPEC_INLINE double vd_sum(vd x)
+{
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+/** Tokens of one sequence: noise, position and signal. Counters: word 0 the step; word 1 the place of the number, or with
+ *  bit 63 the sequence (position, word of theta), or with bit 62 the normals of theta. */
+HSPEC_INLINE void make_noise(hspec_explicit *block, uint64_t t, uint64_t b, size_t g, int single)
+{
+    const hspec_setup *setup = block->setup;
+    const hspec_random_ops *bulk = &HSPEC_LEVELED(hspec_random_ops_table);
+    const size_t L = setup->L, D = (size_t)setup->D, number = single ? sizeof(float) : sizeof(double);
+    const size_t counters = block->stride / (single ? 4 : 2);
+    for (size_t l = 0; l < L; l++) {
+        char *row = (char *)block->x + (g * L + l) * block->stride * number;
+        const uint64_t place = (b * L + l) * counters;
+        if (single) {
+            bulk->normals_single(block->stream, t, place, (float *)row, D);
+        } else {
+            bulk->normals(block->stream, t, place, (double *)row, D);
+        }
+        memset(row + D * number, 0, (block->stride - D) * number);
+    }
+}
+
+/** Position and theta of every sequence of the group; the signal is added to the token at the position. */
+HSPEC_INLINE void add_signal(hspec_explicit *block, uint64_t t, uint64_t b, size_t count, int single)
+{
+    const hspec_setup *setup = block->setup;
+    const size_t L = setup->L, F = setup->F, D = (size_t)setup->D;
+    const size_t normals = hspec_signal_normals(setup->signal);
+    const uint64_t row = (F + HSPEC_NORMALS_GRAIN - 1) / HSPEC_NORMALS_GRAIN * HSPEC_NORMALS_GRAIN / 2;
+    size_t position[HSPEC_W];
+    memset(block->kernel.target, 0, L * HSPEC_W * sizeof(double));
+    for (size_t g = 0; g < count; g++) {
+        uint64_t words[2];
+        hspec_random_words(block->stream, t, (UINT64_C(1) << 63) + b + g, words);
+        position[g] = (size_t)(((unsigned __int128)words[0] * L) >> 64);
+        block->words[g] = words[1];
+        block->kernel.target[position[g] * HSPEC_W + g] = 1;
+        if (normals > 0) {
+            HSPEC_LEVELED(hspec_random_ops_table)
+                .normals(block->stream, t, (UINT64_C(1) << 62) + (b + g) * row, block->normals, normals);
+            for (size_t f = 0; f < F; f++) {
+                block->theta_in[f * HSPEC_W + g] = block->normals[f];
+            }
+        }
+    }
+    HSPEC_LEVELED(hspec_signal_ops_table).draw(setup->signal, block->words, block->theta_in, block->theta);
+    const double inverse = 1 / sqrt((double)D);
+    for (size_t g = 0; g < count; g++) {
+        const size_t at = (g * L + position[g]) * block->stride;
+        for (size_t f = 0; f < F; f++) {
+            const double theta = block->theta[f * HSPEC_W + g] * inverse;
+            const double *spike = setup->spikes + f * D;
+            for (size_t d = 0; d < D; d++) {
+                if (single) {
+                    ((float *)block->x)[at + d] += (float)(theta * spike[d]);
+                } else {
+                    ((double *)block->x)[at + d] += theta * spike[d];
+                }
+            }
+        }
+    }
+}
+
+/** Products of the rows a, a + 1 of keys with the rows x, x + 1 of tokens; A and X rows at hand, each 1 or 2. */
+HSPEC_INLINE void vd_products(const hspec_explicit *block, size_t a, size_t A, size_t x, size_t X, int single,
+                              double out[2][2])
+{
+    vd sum[2][2] = {{vd_set(0.0), vd_set(0.0)}, {vd_set(0.0), vd_set(0.0)}};
+    const double *k0 = block->k + a * block->stride, *k1 = k0 + (A - 1) * block->stride;
+    const void *x0 = row_of(block, x, single), *x1 = row_of(block, x + X - 1, single);
+    const size_t n = (size_t)block->setup->D;
+    for (size_t d = 0; d < n; d += HSPEC_W) {
+        const vd p0 = vd_load(k0 + d), p1 = vd_load(k1 + d);
+        const vd q0 = vd_token(x0, d, single), q1 = vd_token(x1, d, single);
+        sum[0][0] = sum[0][0] + p0 * q0;
+        sum[0][1] = sum[0][1] + p0 * q1;
+        sum[1][0] = sum[1][0] + p1 * q0;
+        sum[1][1] = sum[1][1] + p1 * q1;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            out[i][j] = vd_sum(sum[i][j]);
+        }
+    }
+}
+
+/** chi_hl = k_h . x_l / sqrt(D) of every sequence of the group, two heads and two tokens at a time. */
+HSPEC_INLINE void vd_scores(hspec_explicit *block, size_t count, int single)
+{
+    const size_t H = block->setup->H, L = block->setup->L;
+    const double inverse = 1 / sqrt((double)block->setup->D);
+    for (size_t row = 0; row < count * L; row += 2) {
+        const size_t X = row + 1 < count * L ? 2 : 1;
+        for (size_t h = 0; h < H; h += 2) {
+            const size_t A = h + 1 < H ? 2 : 1;
+            double chi[2][2];
+            vd_products(block, h, A, row, X, single, chi);
+            for (size_t i = 0; i < A; i++) {
+                for (size_t j = 0; j < X; j++) {
+                    const size_t g = (row + j) / L, l = (row + j) % L;
+                    block->kernel.chi[((h + i) * L + l) * HSPEC_W + g] = inverse * chi[i][j];
+                }
+            }
+        }
+    }
+}
+
+/** G_ll' = x_l . x_l' / D of every sequence of the group. */
+HSPEC_INLINE void vd_gram(hspec_explicit *block, size_t count, int single)
+{
+    const size_t L = block->setup->L, D = (size_t)block->setup->D;
+    for (size_t g = 0; g < count; g++) {
+        for (size_t l = 0; l < L; l++) {
+            for (size_t i = 0; i <= l; i++) {
+                const void *x = row_of(block, g * L + l, single), *y = row_of(block, g * L + i, single);
+                vd sum = vd_set(0.0);
+                for (size_t d = 0; d < D; d += HSPEC_W) {
+                    sum = sum + vd_token(x, d, single) * vd_token(y, d, single);
+                }
+                const double G = vd_sum(sum) / (double)D;
+                block->kernel.gram[(l * L + i) * HSPEC_W + g] = G;
+                block->kernel.gram[(i * L + l) * HSPEC_W + g] = G;
+            }
+        }
+    }
+}
+
+/** The heads h .. h + A - 1 of the update below; A is a constant at every call. */
+HSPEC_INLINE void vd_update_heads(const hspec_explicit *block, size_t rows, double *out, size_t h, size_t A, int single)
+{
+    const size_t H = block->setup->H, D = (size_t)block->setup->D, stride = block->stride;
+    const size_t row_bytes = stride * (single ? sizeof(float) : sizeof(double));
+    for (size_t d = 0; d < D; d += HSPEC_W) {
+        vd sum[4];
+        for (size_t i = 0; i < A; i++) {
+            sum[i] = vd_load(out + (h + i) * stride + d);
+        }
+        const char *row = block->x;
+        const double *factor = block->factor + h;
+        for (size_t r = 0; r < rows; r++, row += row_bytes, factor += H) {
+            const vd x = vd_token(row, d, single);
+            for (size_t i = 0; i < A; i++) {
+                sum[i] = sum[i] + factor[i] * x;
+            }
+        }
+        for (size_t i = 0; i < A; i++) {
+            vd_store(out + (h + i) * stride + d, sum[i]);
+        }
+    }
+}
+
+/** out_h += sum_row factor_{row,h} x_row for `rows` tokens, up to four heads at a time. */
+HSPEC_INLINE void vd_update(const hspec_explicit *block, size_t rows, double *out, int single)
+{
+    const size_t H = block->setup->H;
+    size_t h = 0;
+    for (; h + 4 <= H; h += 4) {
+        vd_update_heads(block, rows, out, h, 4, single);
+    }
+    switch (H - h) {
+    case 3:
+        vd_update_heads(block, rows, out, h, 3, single);
+        break;
+    case 2:
+        vd_update_heads(block, rows, out, h, 2, single);
+        break;
+    case 1:
+        vd_update_heads(block, rows, out, h, 1, single);
+        break;
+    default:
+        break;
+    }
+}
+
+/** b and s move by eta / (B D) times the sums over the batch; a shared bias by the sum over heads. */
+static void bias_and_scale(hspec_explicit *block)
+{
+    const hspec_setup *setup = block->setup;
+    const size_t H = setup->H;
+    double shared = 0;
+    for (size_t h = 0; h < H; h++) {
+        shared += block->db[h];
+    }
+    for (size_t h = 0; setup->layer.bias_train && h < H; h++) {
+        block->bias[h] -= setup->rate * (setup->layer.bias_per_head ? block->db[h] : shared);
+    }
+    if (setup->layer.scale_train) {
+        block->scale -= setup->rate * block->ds[0];
+    }
+}
+
+/** Layer parameters into all lanes of the kernel. */
+static void load_layer(hspec_explicit *block)
+{
+    for (size_t w = 0; w < HSPEC_W; w++) {
+        for (size_t h = 0; h < block->setup->H; h++) {
+            block->kernel.bias[h * HSPEC_W + w] = block->bias[h];
+        }
+        block->kernel.scale[w] = block->scale;
+    }
+}
+
+/** Adds up the gradients of `count` lanes and puts those of the scores where the update reads them. */
+static void collect(hspec_explicit *block, size_t count)
+{
+    const size_t H = block->setup->H, L = block->setup->L;
+    const double rate = -block->setup->rate * sqrt((double)block->setup->D);
+    for (size_t g = 0; g < count; g++) {
+        for (size_t h = 0; h < H; h++) {
+            for (size_t l = 0; l < L; l++) {
+                block->factor[(g * L + l) * H + h] = rate * block->kernel.d[(h * L + l) * HSPEC_W + g];
+            }
+            block->db[h] += block->kernel.db[h * HSPEC_W + g];
+        }
+        block->ds[0] += block->kernel.ds[g];
+    }
+}
+
+HSPEC_INLINE void step(hspec_explicit *block, uint64_t t, int single)
+{
+    const hspec_setup *setup = block->setup;
+    const size_t H = setup->H, L = setup->L;
+    /* With several groups the keys stay as they are until all scores are made. */
+    double *target = block->sum ? block->sum : block->k;
+    load_layer(block);
+    memset(block->db, 0, H * sizeof *block->db);
+    block->ds[0] = 0;
+    for (size_t b = 0; b < setup->B; b += block->group) {
+        const size_t count = setup->B - b < block->group ? setup->B - b : block->group;
+        for (size_t g = 0; g < count; g++) {
+            make_noise(block, t, b + g, g, single);
+        }
+        add_signal(block, t, b, count, single);
+        vd_scores(block, count, single);
+        if (block->kernel.gram) {
+            vd_gram(block, count, single);
+        }
+        setup->activation->gradient(&block->kernel);
+        collect(block, count);
+        vd_update(block, count * L, target, single);
+    }
+    if (block->sum) {
+        for (size_t i = 0; i < H * block->stride; i += HSPEC_W) {
+            vd_store(block->k + i, vd_load(block->k + i) + vd_load(block->sum + i));
+        }
+        memset(block->sum, 0, H * block->stride * sizeof *block->sum);
+    }
+    bias_and_scale(block);
+}
+
+static void advance(hspec_explicit *block, uint64_t from, uint64_t to)
+{
+    for (uint64_t t = from; t < to; t++) {
+        if (block->single) {
+            step(block, t, 1);
+        } else {
+            step(block, t, 0);
+        }
+    }
+}
+
+const hspec_explicit_ops HSPEC_LEVELED(hspec_explicit_ops_table) = {advance};

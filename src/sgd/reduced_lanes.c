@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ * One step of the reduced engine (docs/theory.md, "Reduced engine"), for the 8 seeds of a block.
+ *
+ * With n = D - F - H the directions outside of what is tracked. Along the spikes and the H residual directions the
+ * update is explicit: m' = m - rate sum d c^T, R' = R - rate sum d u^T. Outside it is H new vectors, of which only the
+ * Gram matrix matters: rate^2 d W W^T d^T with W made of B L x n unit normals.
+ *   location: d does not depend on W, so with d = T Q it is T A A^T T^T, A A^T ~ Wishart(n).
+ *   token:    d depends on W W^T; W is drawn sequence by sequence in coordinates that hold the update so far, V.
+ * The new R is the L factor of [R' | rate T A] or [R' | rate V].
+ */
+#include "sgd/reduced.h"
+
+#include "core/lq_lanes.h"
+#include "core/normal.h"
+#include "core/random.h"
+
+#include <math.h>
+
+#define AT(x, i) ((x) + (i) * HSPEC_W)
+
+/** Counters of a step: word 0 is the step, word 1 the sequence in its upper half and the place in its lower half. */
+#define SEQUENCE(b) ((uint64_t)(b) << 32)
+#define WORDS (UINT64_C(1) << 31)
+
+/** The diagonal entry for which the fast test could not decide: exact, in scalar arithmetic, rarely.
+ *  u = (bits + u') / 2^21 with a fresh uniform u' refines the 21 bits that the fast test had. */
+static __attribute__((noinline)) double chi2_exact(const hspec_reduced *block, uint64_t step, uint64_t sequence, size_t j,
+                                                   size_t lane, double x, uint64_t bits)
+{
+    const hspec_stream stream = {{block->keys[lane], block->keys[HSPEC_W + lane]}};
+    const double degrees = block->bartlett.degrees - (double)j;
+    const uint64_t place = sequence | (WORDS + (WORDS >> 1) + ((uint64_t)j << 12));
+    const double u = ((double)bits + hspec_random_uniform(stream, step, place)) * 0x1p-21;
+    double value;
+    return hspec_random_chi2_try(degrees, x, u, &value) ? value : hspec_random_chi2(stream, step, place + 1, degrees);
+}
+
+/** A Bartlett factor A [order][columns] from its normals and words.
+ *  chi^2 by Marsaglia and Tsang: t = c x, chi^2 = 2 d (1 + t)^3, accepted with probability exp f >= 1 - x^4 / (54 d) for
+ *  |t| <= 1/2 (docs/theory.md, "Random numbers"), which 21 bits of a uniform nearly always decide. */
+HSPEC_INLINE void vd_bartlett(hspec_reduced *block, uint64_t step, uint64_t sequence, const double *normals,
+                              const uint64_t *words)
+{
+    const hspec_bartlett *b = &block->bartlett;
+    const size_t K = b->columns;
+    const double *below = AT(normals, K);
+    for (size_t i = 0; i < b->order; i++) {
+        for (size_t j = 0; j < i && j < K; j++, below += HSPEC_W) {
+            vd_store(AT(block->A, i * K + j), vd_load(below));
+        }
+    }
+    for (size_t j = 0; j < K; j++) {
+        const vd x = vd_load(AT(normals, j));
+        double *diagonal = AT(block->A, j * K + j);
+        if (b->d[j] == 0) {
+            vd_store(diagonal, vd_abs(x));
+            continue;
+        }
+        const vu bits = (vu_load(AT(words, j / 3)) >> (21 * (j % 3))) & UINT64_C(0x1fffff);
+        const vd upper = ((vd)(bits | UINT64_C(0x4330000000000000)) - 0x1p52 + 1.0) * 0x1p-21;
+        const vd t = b->c[j] * x;
+        const vd v = (1.0 + t) * (1.0 + t) * (1.0 + t);
+        vd chi2 = 2.0 * b->d[j] * v;
+        const vd square = x * x;
+        const vi sure = (upper <= 1.0 - square * square * (1 / (54 * b->d[j]))) & (vd_abs(t) <= 0.5);
+        if (vi_any(~sure)) {
+            for (size_t w = 0; w < HSPEC_W; w++) {
+                if (!sure[w]) {
+                    chi2[w] = chi2_exact(block, step, sequence, j, w, x[w], bits[w]);
+                }
+            }
+        }
+        vd_store(diagonal, vd_sqrt(chi2));
+    }
+}
+
+/** chi_hl = sum_f m_hf c_fl + sum_{j <= h} R_hj u_jl. @param c in [F][L] @param u in [H][L] */
+HSPEC_INLINE void vd_scores(hspec_reduced *block, const double *c, const double *u)
+{
+    const size_t H = block->setup->H, L = block->setup->L, F = block->setup->F;
+    for (size_t h = 0; h < H; h++) {
+        for (size_t l = 0; l < L; l++) {
+            vd sum = vd_set(0.0);
+            for (size_t f = 0; f < F; f++) {
+                sum = sum + vd_load(AT(block->m, h * F + f)) * vd_load(AT(c, f * L + l));
+            }
+            for (size_t j = 0; j <= h; j++) {
+                sum = sum + vd_load(AT(block->R, h * H + j)) * vd_load(AT(u, j * L + l));
+            }
+            vd_store(AT(block->kernel.chi, h * L + l), sum);
+        }
+    }
+}
+
+/** out_hj (+)= sum_l d_hl x_jl for j < J. @param x in [J][L] */
+HSPEC_INLINE void vd_accumulate(const hspec_kernel *k, size_t J, const double *x, int first, double *out)
+{
+    const size_t L = k->tokens;
+    for (size_t h = 0; h < k->heads; h++) {
+        for (size_t j = 0; j < J; j++) {
+            vd sum = first ? vd_set(0.0) : vd_load(AT(out, h * J + j));
+            for (size_t l = 0; l < L; l++) {
+                sum = sum + vd_load(AT(k->d, h * L + l)) * vd_load(AT(x, j * L + l));
+            }
+            vd_store(AT(out, h * J + j), sum);
+        }
+    }
+}
+
+/** out[i] (+)= x[i], i < n. */
+HSPEC_INLINE void vd_add(size_t n, const double *x, int first, double *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        vd_store(AT(out, i), first ? vd_load(AT(x, i)) : vd_load(AT(out, i)) + vd_load(AT(x, i)));
+    }
+}
+
+/** x[i] -= rate dx[i], i < n. */
+HSPEC_INLINE void vd_descend(size_t n, double rate, const double *dx, double *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        vd_store(AT(x, i), vd_load(AT(x, i)) - rate * vd_load(AT(dx, i)));
+    }
+}
+
+/** G_ll' = (sum_f c_fl c_fl' + sum_j u_jl u_jl' + sum_k W_lk W_l'k) / D. */
+HSPEC_INLINE void vd_gram(hspec_reduced *block, const double *c, const double *u, size_t columns)
+{
+    const size_t H = block->setup->H, L = block->setup->L, F = block->setup->F;
+    const double inverse = 1.0 / (double)block->setup->D;
+    for (size_t l = 0; l < L; l++) {
+        for (size_t i = 0; i <= l; i++) {
+            vd sum = vd_set(0.0);
+            for (size_t f = 0; f < F; f++) {
+                sum = sum + vd_load(AT(c, f * L + l)) * vd_load(AT(c, f * L + i));
+            }
+            for (size_t j = 0; j < H; j++) {
+                sum = sum + vd_load(AT(u, j * L + l)) * vd_load(AT(u, j * L + i));
+            }
+            for (size_t k = 0; k < columns; k++) {
+                sum = sum + vd_load(AT(block->W, l * columns + k)) * vd_load(AT(block->W, i * columns + k));
+            }
+            vd_store(AT(block->kernel.gram, l * L + i), sum * inverse);
+            vd_store(AT(block->kernel.gram, i * L + l), sum * inverse);
+        }
+    }
+}
+
+/** W = [L x inside unit normals | Bartlett factor A of order L]; returns its number of columns. */
+HSPEC_INLINE size_t vd_outside_tokens(hspec_reduced *block, const double *normals)
+{
+    const size_t inside = block->inside, K = block->bartlett.columns, columns = inside + K;
+    for (size_t l = 0; l < block->setup->L; l++) {
+        for (size_t k = 0; k < inside; k++) {
+            vd_store(AT(block->W, l * columns + k), vd_load(AT(normals, l * inside + k)));
+        }
+        for (size_t k = 0; k < K; k++) {
+            vd_store(AT(block->W, l * columns + inside + k), k <= l ? vd_load(AT(block->A, l * K + k)) : vd_set(0.0));
+        }
+    }
+    return columns;
+}
+
+/** V <- L factor of [V 0] + d W, H x inside. V is stored with stride `columns`. */
+HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t columns, int first)
+{
+    const size_t H = block->setup->H, L = block->setup->L;
+    for (size_t h = 0; h < H; h++) {
+        for (size_t k = 0; k < columns; k++) {
+            double *V = AT(block->V, h * columns + k);
+            vd sum = first || k > h || k >= block->inside ? vd_set(0.0) : vd_load(V);
+            for (size_t l = 0; l < L; l++) {
+                sum = sum + vd_load(AT(block->kernel.d, h * L + l)) * vd_load(AT(block->W, l * columns + k));
+            }
+            vd_store(V, sum);
+        }
+    }
+    vd_lq(H, columns, block->V);
+}
+
+/** T <- L factor of [T | d]; the width of T before is `width`, after it min(H, width + L), returned. T is dense. */
+HSPEC_INLINE size_t vd_factor_gradients(hspec_reduced *block, size_t width)
+{
+    const size_t H = block->setup->H, L = block->setup->L, M = width + L;
+    const size_t after = M < H ? M : H;
+    double *T = block->T;
+    /* Rows grow from `width` to M columns, in place: from the last row on. */
+    for (size_t h = H; h-- > 0;) {
+        for (size_t j = width; j-- > 0;) {
+            vd_store(AT(T, h * M + j), j <= h ? vd_load(AT(T, h * width + j)) : vd_set(0.0));
+        }
+        for (size_t l = 0; l < L; l++) {
+            vd_store(AT(T, h * M + width + l), vd_load(AT(block->kernel.d, h * L + l)));
+        }
+    }
+    vd_lq(H, M, T);
+    for (size_t h = 0; h < H; h++) {
+        for (size_t j = 0; j < after; j++) {
+            vd_store(AT(T, h * after + j), vd_load(AT(T, h * M + j)));
+        }
+    }
+    return after;
+}
+
+/** X_{h, H + j} = rate sum_k T_hk A_kj over j <= k <= h, j < K; T [H][width]. */
+HSPEC_INLINE void vd_outside_location(hspec_reduced *block, size_t width, size_t stride)
+{
+    const size_t H = block->setup->H, K = block->bartlett.columns;
+    const double rate = block->setup->rate;
+    for (size_t h = 0; h < H; h++) {
+        for (size_t j = 0; j < K; j++) {
+            vd sum = vd_set(0.0);
+            for (size_t k = j; k <= h && k < width; k++) {
+                sum = sum + vd_load(AT(block->T, h * width + k)) * vd_load(AT(block->A, k * K + j));
+            }
+            vd_store(AT(block->X, h * stride + H + j), rate * sum);
+        }
+    }
+}
+
+/** X_{h, H + j} = rate V_hj, j < inside. */
+HSPEC_INLINE void vd_outside_token(hspec_reduced *block, size_t columns, size_t stride)
+{
+    const size_t H = block->setup->H;
+    for (size_t h = 0; h < H; h++) {
+        for (size_t j = 0; j < block->inside; j++) {
+            vd_store(AT(block->X, h * stride + H + j),
+                     j <= h ? block->setup->rate * vd_load(AT(block->V, h * columns + j)) : vd_set(0.0));
+        }
+    }
+}
+
+/** R <- L factor of X = [R - rate dR | outside]; the outside columns are there already. */
+HSPEC_INLINE void vd_new_residual(hspec_reduced *block, size_t stride)
+{
+    const size_t H = block->setup->H;
+    const double rate = block->setup->rate;
+    for (size_t h = 0; h < H; h++) {
+        for (size_t j = 0; j < H; j++) {
+            vd x = -rate * vd_load(AT(block->dR, h * H + j));
+            if (j <= h) {
+                x = x + vd_load(AT(block->R, h * H + j));
+            }
+            vd_store(AT(block->X, h * stride + j), x);
+        }
+    }
+    vd_lq(H, stride, block->X);
+    for (size_t h = 0; h < H; h++) {
+        for (size_t j = 0; j <= h; j++) {
+            vd_store(AT(block->R, h * H + j), vd_load(AT(block->X, h * stride + j)));
+        }
+    }
+}
+
+/** b and s move by rate times the sums over the batch; a shared bias by the sum over heads. */
+HSPEC_INLINE void vd_bias_and_scale(hspec_reduced *block)
+{
+    const hspec_layer_params *layer = &block->setup->layer;
+    const size_t H = block->setup->H;
+    if (layer->bias_train) {
+        if (!layer->bias_per_head) {
+            vd sum = vd_set(0.0);
+            for (size_t h = 0; h < H; h++) {
+                sum = sum + vd_load(AT(block->db, h));
+            }
+            for (size_t h = 0; h < H; h++) {
+                vd_store(AT(block->db, h), sum);
+            }
+        }
+        vd_descend(H, block->setup->rate, block->db, block->kernel.bias);
+    }
+    if (layer->scale_train) {
+        vd_descend(1, block->setup->rate, block->ds, block->kernel.scale);
+    }
+}
+
+static void step(hspec_reduced *block, uint64_t t)
+{
+    const hspec_setup *setup = block->setup;
+    const size_t H = setup->H, L = setup->L, F = setup->F;
+    const int token = block->kernel.gram != NULL;
+    const vu k0 = vu_load(block->keys), k1 = vu_load(block->keys + HSPEC_W);
+    double *c = block->normals, *u = AT(c, F * L);
+    const double *for_theta = AT(u, H * L), *outside = AT(c, block->normals_sequence);
+    const double *for_bartlett = token ? AT(outside, L * block->inside) : outside;
+    const uint64_t *bits = block->words + block->words_sequence * HSPEC_W;
+    size_t width = 0, columns = 0;
+    for (size_t b = 0; b < setup->B; b++) {
+        const int first = b == 0, last = b + 1 == setup->B;
+        const int bartlett = token || last; /* location: one factor a step, drawn with the last sequence */
+        vd_fill_normals(k0, k1, t, SEQUENCE(b), c,
+                        block->normals_sequence + (token ? L * block->inside : 0) +
+                            (bartlett ? block->bartlett.normals : 0));
+        vd_fill_words(k0, k1, t, SEQUENCE(b) | WORDS, block->words,
+                      block->words_sequence + (bartlett ? block->bartlett.words : 0));
+        if (bartlett) {
+            vd_bartlett(block, t, SEQUENCE(b), for_bartlett, bits);
+        }
+        HSPEC_LEVELED(hspec_signal_ops_table).draw(setup->signal, block->words, for_theta, block->theta);
+        for (size_t f = 0; f < F; f++) {
+            vd_store(AT(c, f * L), vd_load(AT(c, f * L)) + vd_load(AT(block->theta, f)));
+        }
+        vd_scores(block, c, u);
+        if (token) {
+            columns = vd_outside_tokens(block, outside);
+            vd_gram(block, c, u, columns);
+        }
+        setup->activation->gradient(&block->kernel);
+        vd_accumulate(&block->kernel, F, c, first, block->dm);
+        vd_accumulate(&block->kernel, H, u, first, block->dR);
+        vd_add(H, block->kernel.db, first, block->db);
+        vd_add(1, block->kernel.ds, first, block->ds);
+        if (token) {
+            vd_outside_update(block, columns, first);
+        } else {
+            width = vd_factor_gradients(block, width);
+        }
+    }
+    vd_descend(H * F, setup->rate, block->dm, block->m);
+    const size_t stride = H + (token ? block->inside : block->bartlett.columns);
+    if (token) {
+        vd_outside_token(block, columns, stride);
+    } else {
+        vd_outside_location(block, width, stride);
+    }
+    vd_new_residual(block, stride);
+    vd_bias_and_scale(block);
+}
+
+static void advance(hspec_reduced *block, uint64_t from, uint64_t to)
+{
+    for (uint64_t t = from; t < to; t++) {
+        step(block, t);
+    }
+}
+
+const hspec_reduced_ops HSPEC_LEVELED(hspec_reduced_ops_table) = {advance};
