@@ -257,6 +257,10 @@ hspec_status hspec_config_parse_text(const hspec_config_source *source, size_t s
                                      hspec_config_node **root, hspec_error *err)
 {
     parse_state state = {.source = source, .set = set, .err = err};
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark says nothing in UTF-8 */
+        text += 3;
+        length -= 3;
+    }
     HSPEC_TRY(check_bytes(&state, text, length));
     if (!yaml_parser_initialize(&state.parser)) {
         return hspec_error_set(err, HSPEC_ENOMEM, "memory: a YAML parser could not be had");

@@ -15,7 +15,7 @@
 #include "io/config_table.h"
 #include "io/text.h"
 
-_Static_assert(sizeof(hspec_activation) == sizeof(unsigned) && sizeof(hspec_engine) == sizeof(unsigned),
+_Static_assert(sizeof(hspec_activation) == sizeof(unsigned) && sizeof(hspec_noise) == sizeof(unsigned),
                "enums are stored as unsigned");
 
 /* ---- Memory and places ------------------------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static hspec_status read_section(const hspec_config *config, const hspec_config_
 static hspec_status read_value(const hspec_config *config, const hspec_config_row *row, const hspec_config_node *node,
                                int unread)
 {
-    double x;
+    double x = 0;
     switch (row->type) {
     case HSPEC_CONFIG_SECTION:
     case HSPEC_CONFIG_KINDS:
@@ -310,7 +310,7 @@ static hspec_status read_row(const hspec_config *config, const hspec_config_row 
             .kind = HSPEC_NODE_SCALAR, .style = YAML_PLAIN_SCALAR_STYLE, .text = text, .line = config->root->line};
         return read_value(config, row, &fallback, unread);
     }
-    if (!unread && row->activations && !(row->activations & (1U << config->experiment->layer.activation))) {
+    if (!unread && !hspec_config_table_read_by(row, config->experiment)) {
         unread = 1;
         HSPEC_TRY(note_unused(config, row));
     }

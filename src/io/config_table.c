@@ -19,6 +19,10 @@ static const hspec_config_name loss_items[] = {
     [HSPEC_LOSS_LOCATION] = {"location", "sum over tokens of (mean attention - 1 at the target)^2"},
     [HSPEC_LOSS_TOKEN] = {"token", "|target token - prediction|^2 / D"},
 };
+static const hspec_config_name noise_items[] = {
+    [HSPEC_NOISE_DOUBLE] = {"double", "52 random bits for each number"},
+    [HSPEC_NOISE_SINGLE] = {"single", "32 random bits and single precision: faster; scores and keys stay double"},
+};
 static const hspec_config_name spacing_items[] = {
     [HSPEC_SPACING_LINEAR] = {"linear", "equal distances in time"},
     [HSPEC_SPACING_LOG] = {"log", "equal ratios of time"},
@@ -42,8 +46,9 @@ static const hspec_config_name start_items[] = {
     }
 const hspec_config_names hspec_config_table_signals = HSPEC_NAMES(signal_items);
 const hspec_config_names hspec_config_table_activations = HSPEC_NAMES(activation_items);
-static const hspec_config_names engines = HSPEC_NAMES(engine_items);
+const hspec_config_names hspec_config_table_engines = HSPEC_NAMES(engine_items);
 static const hspec_config_names losses = HSPEC_NAMES(loss_items);
+static const hspec_config_names noises = HSPEC_NAMES(noise_items);
 static const hspec_config_names spacings = HSPEC_NAMES(spacing_items);
 static const hspec_config_names inits = HSPEC_NAMES(init_items);
 static const hspec_config_names limits = HSPEC_NAMES(limit_items);
@@ -192,7 +197,7 @@ const hspec_config_row hspec_config_table_rows[] = {
     {.path = "training", .type = HSPEC_CONFIG_SECTION, .sentence = "online SGD, with fresh data at each step"},
     {.path = "training.engine",
      .type = HSPEC_CONFIG_NAME,
-     .names = &engines,
+     .names = &hspec_config_table_engines,
      .fallback = "reduced",
      AT(training.engine),
      .sentence = "what is simulated"},
@@ -202,6 +207,13 @@ const hspec_config_row hspec_config_table_rows[] = {
      .fallback = "location",
      AT(training.loss),
      .sentence = "what is descended"},
+    {.path = "training.noise",
+     .type = HSPEC_CONFIG_NAME,
+     .names = &noises,
+     .engines = BIT(HSPEC_ENGINE_EXPLICIT),
+     .fallback = "double",
+     AT(training.noise),
+     .sentence = "the precision of the noise of the tokens"},
     {.path = "training.learning_rate",
      .type = HSPEC_CONFIG_REAL,
      ABOVE(0),
@@ -406,6 +418,12 @@ int hspec_config_table_required(const hspec_config_row *row)
         }
     }
     return 0;
+}
+
+int hspec_config_table_read_by(const hspec_config_row *row, const hspec_experiment *experiment)
+{
+    return (row->activations == 0 || (row->activations & BIT(experiment->layer.activation)) != 0) &&
+           (row->engines == 0 || (row->engines & BIT(experiment->training.engine)) != 0);
 }
 
 const hspec_config_names *hspec_config_table_kinds(const hspec_config_row *section)

@@ -53,6 +53,7 @@ typedef struct hspec_config_row {
     const hspec_config_names *names; /* NAME, CHOICE */
     unsigned kinds;                  /* bits of the kinds of its section that read it; 0: all */
     unsigned activations;            /* bits of the activations that read it; 0: all */
+    unsigned engines;                /* bits of the engines that read it; 0: all */
     hspec_config_length rows, columns;
     size_t offset;   /* in hspec_experiment */
     size_t diagonal; /* in hspec_experiment */
@@ -72,11 +73,13 @@ const char *hspec_config_table_key(const hspec_config_row *row);
 int hspec_config_table_is_section(const hspec_config_row *row);
 /** Must it be there (for its kind)? A section must if it holds a required key. */
 int hspec_config_table_required(const hspec_config_row *row);
+/** Do the activation and the engine of the experiment read it? */
+int hspec_config_table_read_by(const hspec_config_row *row, const hspec_experiment *experiment);
 /** The names of the kinds of a KINDS or CHOICE section. */
 const hspec_config_names *hspec_config_table_kinds(const hspec_config_row *section);
 /** "F", "K", "H" or "1". */
 const char *hspec_config_table_length(hspec_config_length length);
 
-extern const hspec_config_names hspec_config_table_activations, hspec_config_table_signals;
+extern const hspec_config_names hspec_config_table_activations, hspec_config_table_signals, hspec_config_table_engines;
 
 #endif

@@ -79,6 +79,9 @@ static void add_readers(const hspec_config_row *row, hspec_text *text)
     if (row->activations) {
         hspec_config_allowed_names(&hspec_config_table_activations, row->activations, text);
     }
+    if (row->engines) {
+        hspec_config_allowed_names(&hspec_config_table_engines, row->engines, text);
+    }
 }
 
 /* Adds the default as it would be written, "required", or what leaving the key out means. */
@@ -133,7 +136,7 @@ void hspec_reference_help(hspec_text *text)
 
 typedef struct template_choice {
     hspec_signal_kind kind;
-    hspec_activation activation;
+    hspec_experiment experiment; /* only its activation and its engine matter: they decide what is read */
 } template_choice;
 
 #define COMMENT_COLUMN 34
@@ -145,7 +148,7 @@ static const char *template_value(const hspec_config_row *row, const template_ch
         return hspec_config_table_signals.items[choice->kind].name;
     }
     if (strcmp(row->path, "layer.activation") == 0) {
-        return hspec_config_table_activations.items[choice->activation].name;
+        return hspec_config_table_activations.items[choice->experiment.layer.activation].name;
     }
     return row->fallback ? row->fallback : row->example;
 }
@@ -171,8 +174,7 @@ static void add_template_section(hspec_text *text, const hspec_config_row *secti
 {
     const hspec_config_row *row = NULL;
     while ((row = hspec_config_table_next(section, row)) != NULL) {
-        int read = of_kind(section, row, choice) &&
-                   (row->activations == 0 || (row->activations & (1U << choice->activation)) != 0);
+        int read = of_kind(section, row, choice) && hspec_config_table_read_by(row, &choice->experiment);
         const char *row_mark = *mark || (read && !row->absent) ? mark : "# ";
         int is_section = hspec_config_table_is_section(row);
         if (indent == 0) {
@@ -186,15 +188,18 @@ static void add_template_section(hspec_text *text, const hspec_config_row *secti
     }
 }
 
-static void add_template(hspec_text *text, const template_choice *choice)
+static void add_template(hspec_text *text, hspec_signal_kind kind, hspec_activation activation)
 {
+    const template_choice choice = {
+        .kind = kind,
+        .experiment = {.layer = {.activation = activation}, .training = {.engine = HSPEC_ENGINE_REDUCED}}};
     hspec_text_add(text, "# An experiment of headspec. A key that is left out has the default that stands here; only\n"
                          "# task.tokens, task.signal and layer.heads must be given. Lines behind a # are not in use.\n"
                          "#\n"
                          "#   headspec check FILE.yaml                 is it valid, what will it cost\n"
                          "#   headspec train FILE.yaml -o OUT.h5       simulate it\n"
                          "#   headspec plot OUT.h5 -o OUT.svg          look at it\n");
-    add_template_section(text, &hspec_config_table_rows[0], 0, "", choice);
+    add_template_section(text, &hspec_config_table_rows[0], 0, "", &choice);
 }
 
 hspec_status hspec_reference_template(hspec_signal_kind kind, hspec_activation activation, char **text,
@@ -206,9 +211,8 @@ hspec_status hspec_reference_template(hspec_signal_kind kind, hspec_activation a
                                "template: found signal %d and activation %d, allowed: those of the tables", (int)kind,
                                (int)activation);
     }
-    const template_choice choice = {.kind = kind, .activation = activation};
     hspec_text out = {0};
-    add_template(&out, &choice);
+    add_template(&out, kind, activation);
     char *taken = hspec_text_take(&out);
     if (!taken) {
         return hspec_error_set(err, HSPEC_ENOMEM, "memory: the starting experiment could not be written");
@@ -326,7 +330,6 @@ void hspec_reference_markdown(hspec_text *text)
         add_table(text, top);
     }
     hspec_text_add(text, "\n## All keys at their defaults\n\nThis is what `headspec new` prints.\n\n```yaml\n");
-    const template_choice choice = {.kind = HSPEC_SIGNAL_FLIPPED, .activation = HSPEC_SOFTMAX};
-    add_template(text, &choice);
+    add_template(text, HSPEC_SIGNAL_FLIPPED, HSPEC_SOFTMAX);
     hspec_text_add(text, "```\n");
 }
