@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ * A figure as a gnuplot script. */
+#include "io/figure_gnuplot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/status.h"
+#include "io/figure_layout.h"
+#include "io/text.h"
+
+/* The palette of Okabe and Ito without yellow, in an order in which neighbours also differ in grey; dashes tell heads
+ * apart without any colour. 7 and 5 have no common factor: 35 heads before a pair returns. */
+static const char *const colours[] = {"0072B2", "E69F00", "009E73", "D55E00", "56B4E9", "CC79A7", "000000"};
+/* In points: drawn, left out, drawn, left out; nothing: a solid line. */
+static const double dashes[][4] = {{0}, {6.0, 2.0}, {1.6, 1.6}, {8.0, 2.0, 1.6, 2.0}, {3.2, 1.6}};
+enum { COLOURS = 7, DASHES = 5 };
+
+/* Numbers of line styles: heads from 1, black, and what is added for single seeds. */
+enum { PLAIN = 100000, THIN = 200000 };
+
+/* ---- words -------------------------------------------------------------------------------------------------------- */
+
+hspec_status hspec_figure_gnuplot_format(const char *path, hspec_figure_format *format, hspec_error *err)
+{
+    static const char *const extensions[] = {
+#define HSPEC_X(name, extension, sentence) extension,
+        HSPEC_FIGURE_FORMAT_TABLE(HSPEC_X)
+#undef HSPEC_X
+    };
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    for (size_t i = 0; dot && i < HSPEC_FIGURE_FORMATS; i++) {
+        if (strcasecmp(dot + 1, extensions[i]) == 0) {
+            *format = (hspec_figure_format)i;
+            return HSPEC_OK;
+        }
+    }
+    return hspec_error_set(err, HSPEC_EARG,
+                           "%s: the extension chooses the format: found '%s', allowed are .svg, .pdf and "
+                           ".png",
+                           path, dot ? dot : "");
+}
+
+/* A string constant of gnuplot. Nothing is special between single quotes but the quote; control characters, which could
+ * end the line, go through the escapes of double quotes. */
+static void add_string(hspec_text *out, const char *text)
+{
+    hspec_text_add(out, "'");
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'') {
+            hspec_text_add(out, "''");
+        } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            hspec_text_add(out, "'.\"\\%03o\".'", (unsigned)*c);
+        } else {
+            hspec_text_append(out, c, 1);
+        }
+    }
+    hspec_text_add(out, "'");
+}
+
+/* ---- parts of the script ------------------------------------------------------------------------------------------ */
+
+static void add_screen(hspec_text *out, const hspec_figure_layout *a, double x, double y)
+{
+    hspec_text_add(out, "screen %.5f, screen %.5f", x / a->width, y / a->height);
+}
+
+static void add_terminal(hspec_text *out, const hspec_figure *figure, const hspec_figure_layout *a,
+                         hspec_figure_format format, const char *output, const char *name)
+{
+    /* Lines and fonts come out in points of 1/72 inch everywhere. */
+    hspec_text font = {0};
+    double inch_x = a->width / 2.54, inch_y = a->height / 2.54;
+    switch (format) {
+    case HSPEC_FIGURE_SVG:
+        hspec_text_add(&font, "%s,%.5g", figure->font, figure->font_size * 96.0 / 72.0);
+        hspec_text_add(out,
+                       "set terminal svg size %.0f,%.0f enhanced linewidth %.4f background rgb 'white' name '%s' font ",
+                       inch_x * 96.0, inch_y * 96.0, 96.0 / 72.0, name);
+        break;
+    case HSPEC_FIGURE_PDF:
+        hspec_text_add(&font, "%s,%.5g", figure->font, figure->font_size);
+        hspec_text_add(
+            out,
+            "set terminal pdfcairo size %.5gcm,%.5gcm enhanced color linewidth 2 dashlength 2.5 fontscale 0.75 font ",
+            a->width, a->height);
+        break;
+    case HSPEC_FIGURE_PNG:
+        hspec_text_add(&font, "%s,%.5g", figure->font, figure->font_size);
+        hspec_text_add(out,
+                       "set terminal pngcairo size %.0f,%.0f enhanced color linewidth %.4f dashlength 2.5 fontscale "
+                       "%.4f background rgb "
+                       "'white' font ",
+                       inch_x * 300.0, inch_y * 300.0, 300.0 / 72.0, 300.0 / 96.0);
+        break;
+    case HSPEC_FIGURE_FORMATS:
+        break;
+    }
+    add_string(out, font.data ? font.data : "");
+    out->failed |= font.failed;
+    hspec_text_free(&font);
+    hspec_text_add(out, "\n");
+    if (output) {
+        hspec_text_add(out, "set output ");
+        add_string(out, output);
+        hspec_text_add(out, "\n");
+    }
+}
+
+/* The svg terminal counts dashes in pixels, the others in points at this line width. */
+static void add_dash(hspec_text *out, size_t head, hspec_figure_format format)
+{
+    const double *dash = dashes[head % DASHES];
+    double unit = format == HSPEC_FIGURE_SVG ? 96.0 / 72.0 : 1.0;
+    if (dash[0] == 0.0) {
+        hspec_text_add(out, "solid");
+        return;
+    }
+    for (size_t i = 0; i < 4 && dash[i] > 0.0; i++) {
+        hspec_text_add(out, "%s%.3g", i == 0 ? "(" : ",", dash[i] * unit);
+    }
+    hspec_text_add(out, ")");
+}
+
+static void add_styles(hspec_text *out, const hspec_figure *figure, hspec_figure_format format)
+{
+    hspec_text_add(out, "\n# Line styles: 1, 2, ... means of heads; %d, ... their single seeds.\n", THIN + 1);
+    for (size_t h = 0; h < figure->heads; h++) {
+        const char *colour = colours[h % COLOURS];
+        hspec_text_add(out, "set style line %zu lc rgb '#%s' lw 1.5 dt ", h + 1, colour);
+        add_dash(out, h, format);
+        hspec_text_add(out, "\nset style line %zu lc rgb '#90%s' lw 0.4 dt solid\n", THIN + h + 1, colour);
+    }
+    hspec_text_add(out, "set style line %d lc rgb '#000000' lw 1.5 dt solid\n", PLAIN);
+    hspec_text_add(out, "set style line %d lc rgb '#90000000' lw 0.4 dt solid\n", THIN + PLAIN);
+}
+
+static size_t style_of(size_t head)
+{
+    return head == HSPEC_FIGURE_NO_HEAD ? PLAIN : head + 1;
+}
+
+static const char *colour_of(size_t head)
+{
+    return head == HSPEC_FIGURE_NO_HEAD ? "000000" : colours[head % COLOURS];
+}
+
+static void add_data(hspec_text *out, const hspec_figure *figure)
+{
+    size_t n = figure->points;
+    for (size_t p = 0; p < figure->panel_count; p++) {
+        const hspec_figure_panel *panel = &figure->panels[p];
+        for (size_t j = 0; j < panel->series_count; j++) {
+            const hspec_figure_series *series = &panel->series[j];
+            hspec_text_add(out, "\n# Panel %zu, curve %zu: N/D, mean%s\n$mean_%zu_%zu << EOD\n", p + 1, j + 1,
+                           series->deviation ? ", mean - s.d., mean + s.d." : "", p + 1, j + 1);
+            for (size_t i = 0; i < n; i++) {
+                hspec_text_add(out, "%.7g %.6g", figure->x[i], series->mean[i]);
+                if (series->deviation) {
+                    hspec_text_add(out, " %.6g %.6g", series->mean[i] - series->deviation[i],
+                                   series->mean[i] + series->deviation[i]);
+                }
+                hspec_text_add(out, "\n");
+            }
+            hspec_text_add(out, "EOD\n");
+            if (figure->singles == 0) {
+                continue;
+            }
+            hspec_text_add(out, "# Single seeds, with an empty line between them\n$seeds_%zu_%zu << EOD\n", p + 1,
+                           j + 1);
+            for (size_t s = 0; s < figure->singles; s++) {
+                for (size_t i = 0; i < n; i++) {
+                    hspec_text_add(out, "%.7g %.6g\n", figure->x[i], series->single[s * n + i]);
+                }
+                hspec_text_add(out, s + 1 < figure->singles ? "\n" : "");
+            }
+            hspec_text_add(out, "EOD\n");
+        }
+    }
+}
+
+static void add_label(hspec_text *out, const hspec_figure_layout *a, const char *markup, double x, double y,
+                      const char *how)
+{
+    hspec_text_add(out, "set label ");
+    add_string(out, markup);
+    hspec_text_add(out, " at ");
+    add_screen(out, a, x, y);
+    hspec_text_add(out, " %s front\n", how);
+}
+
+/* One label for each line: terminals do not agree on the distance of lines within a label. Each line is one step
+ * (dx, dy) further. `size` is "" or the beginning of a markup that a brace ends. */
+static void add_lines(hspec_text *out, const hspec_figure_layout *a, const char *markup, double x, double y, double dx,
+                      double dy, const char *how, const char *size)
+{
+    while (*markup) {
+        size_t length = strcspn(markup, "\n");
+        hspec_text line = {0};
+        hspec_text_add(&line, "%s", size);
+        hspec_text_append(&line, markup, length);
+        hspec_text_add(&line, *size ? "}" : "");
+        add_label(out, a, line.data ? line.data : "", x, y, how);
+        out->failed |= line.failed;
+        hspec_text_free(&line);
+        x += dx;
+        y += dy;
+        markup += length + (markup[length] == '\n');
+    }
+}
+
+static void add_legend(hspec_text *out, const hspec_figure *figure, const hspec_figure_layout *a)
+{
+    size_t lines = 0;
+    hspec_figure_legend_item *items = calloc(figure->heads + 3, sizeof *items);
+    if (!items) {
+        out->failed = 1;
+        return;
+    }
+    size_t count = hspec_figure_layout_legend(figure, a, items, &lines);
+    for (size_t i = 0; i < count; i++) {
+        const hspec_figure_legend_item *item = &items[i];
+        double end = item->x + item->sample, half = 0.35 * a->em;
+        char number[24];
+        if (item->band) {
+            hspec_text_add(out, "set object rectangle from ");
+            add_screen(out, a, item->x, item->y - half);
+            hspec_text_add(out, " to ");
+            add_screen(out, a, end, item->y + half);
+            hspec_text_add(out, " fc rgb '#000000' fs transparent solid 0.2 noborder\n");
+        }
+        if (item->sample > 0.0) {
+            hspec_text_add(out, "set arrow from ");
+            add_screen(out, a, item->x, item->y);
+            hspec_text_add(out, " to ");
+            add_screen(out, a, end, item->y);
+            hspec_text_add(out, " nohead front ls %zu\n", item->thin ? THIN + PLAIN : style_of(item->head));
+            end += 0.4 * a->em;
+        }
+        (void)snprintf(number, sizeof number, "%zu", item->head + 1);
+        add_label(out, a, item->words ? item->words : number, end, item->y, "left");
+    }
+    free(items);
+}
+
+/* Bands first, then single seeds, then means: what matters most lies on top. */
+static void add_curves(hspec_text *out, const hspec_figure *figure, size_t p)
+{
+    const hspec_figure_panel *panel = &figure->panels[p];
+    const char *separator = "plot ";
+    for (size_t j = 0; j < panel->series_count && figure->seeds > 1; j++) {
+        hspec_text_add(out,
+                       "%s$mean_%zu_%zu using 1:3:4 with filledcurves fc rgb '#%s' fs transparent solid 0.18 noborder "
+                       "notitle",
+                       separator, p + 1, j + 1, colour_of(panel->series[j].head));
+        separator = ", \\\n     ";
+    }
+    for (size_t j = 0; j < panel->series_count && figure->singles > 0; j++) {
+        hspec_text_add(out, "%s$seeds_%zu_%zu using 1:2 with lines ls %zu notitle", separator, p + 1, j + 1,
+                       THIN + style_of(panel->series[j].head));
+        separator = ", \\\n     ";
+    }
+    for (size_t j = 0; j < panel->series_count; j++) {
+        hspec_text_add(out, "%s$mean_%zu_%zu using 1:2 with lines ls %zu notitle", separator, p + 1, j + 1,
+                       style_of(panel->series[j].head));
+        separator = ", \\\n     ";
+    }
+    hspec_text_add(out, "\n");
+}
+
+/* The end of the x axis; something behind a single point. */
+static double x_end(const hspec_figure *figure)
+{
+    double first = figure->x[0], last = figure->x[figure->points - 1];
+    return last > first ? last : first > 0.0 ? 2.0 * first : 1.0;
+}
+
+/* The least of 1, 2, 5, 10, ... that makes at most so many steps. */
+static double tic_step(double range, double steps)
+{
+    double least = range / fmax(steps, 1.0), unit = pow(10.0, floor(log10(least)));
+    double ratio = least / unit;
+    return unit * (ratio <= 1.0 ? 1.0 : ratio <= 2.0 ? 2.0 : ratio <= 5.0 ? 5.0 : 10.0);
+}
+
+static void add_panel(hspec_text *out, const hspec_figure *figure, const hspec_figure_layout *a, size_t p)
+{
+    const hspec_figure_panel *panel = &figure->panels[p];
+    int lowest = hspec_figure_layout_lowest(figure, a, p);
+    double x0, y0, x1, y1;
+    hspec_figure_layout_panel(a, p, &x0, &y0, &x1, &y1);
+    hspec_text_add(out, "\n# Panel %zu\n", p + 1);
+    hspec_text_add(out, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", x0 / a->width, x1 / a->width);
+    hspec_text_add(out, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n", y1 / a->height, y0 / a->height);
+    hspec_text_add(out, "set yrange [%.6g:%.6g]\nset ytics %.6g\n", panel->low, panel->high,
+                   tic_step(panel->high - panel->low, (y1 - y0) / (1.9 * a->em)));
+    const char *label = hspec_figure_layout_label(a, panel);
+    double distance = strchr(label, '\n') ? 5.7 : 4.5;
+    add_lines(out, a, label, x0 - distance * a->em, 0.5 * (y0 + y1), 1.2 * a->em, 0.0, "center rotate by 90", "");
+    if (panel->zero) {
+        hspec_text_add(out,
+                       "set arrow from graph 0, first 0 to graph 1, first 0 nohead back lc rgb '#808080' lw 0.5\n");
+    }
+    if (!figure->xlog) {
+        hspec_text_add(out, "set xtics %.6g\n", tic_step(x_end(figure) - figure->x[0], (x1 - x0) / (4.0 * a->em)));
+    }
+    hspec_text_add(out, "set format x %s\n", !lowest ? "''" : figure->xlog ? "'10^{%T}'" : "'%g'");
+    if (lowest) {
+        add_label(out, a, figure->xlabel, 0.5 * (x0 + x1), y0 - 2.9 * a->em, "center");
+    }
+    add_curves(out, figure, p);
+    hspec_text_add(out, "unset label\nunset arrow\nunset object\n");
+}
+
+hspec_status hspec_figure_gnuplot_script(const hspec_figure *figure, hspec_figure_format format, const char *output,
+                                         const char *name, char **script, hspec_error *err)
+{
+    hspec_figure_layout a = {0};
+    hspec_status status = hspec_figure_layout_make(figure, &a, err);
+    if (status != HSPEC_OK) {
+        hspec_figure_layout_release(&a);
+        return status;
+    }
+    hspec_text out = {0};
+    hspec_text_add(&out, "# Written by headspec %s. Change what you like and run gnuplot on this file.\nreset\n",
+                   HSPEC_VERSION);
+    hspec_text_add(&out, "set encoding utf8\n");
+    add_terminal(&out, figure, &a, format, output, name);
+    add_styles(&out, figure, format);
+    add_data(&out, figure);
+    hspec_text_add(&out, "\nset minussign\nset border 15 lw 0.6\nset tics front scale 0.6\nset xrange [%.7g:%.7g]\n",
+                   figure->x[0], x_end(figure));
+    hspec_text_add(&out, figure->xlog ? "set logscale x\n" : "");
+    hspec_text_add(&out, "set multiplot\n\n# Title, legend and note\n");
+    add_lines(&out, &a, a.title, a.left, a.title_y, 0.0, -1.4 * a.em, "left", "");
+    add_legend(&out, figure, &a);
+    add_lines(&out, &a, a.note, 0.6 * a.em, a.note_y, 0.0, -1.15 * a.em, "left", "{/*0.85 ");
+    for (size_t p = 0; p < figure->panel_count; p++) {
+        add_panel(&out, figure, &a, p);
+    }
+    hspec_text_add(&out, "unset multiplot\n");
+    hspec_text_add(&out, output ? "set output\n" : "");
+    hspec_figure_layout_release(&a);
+    *script = hspec_text_take(&out);
+    return *script ? HSPEC_OK : hspec_error_memory(err, 1 << 20);
+}
