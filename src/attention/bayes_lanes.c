@@ -6,12 +6,16 @@ HSPEC_INLINE void bayes_forward(hspec_kernel *k)
 {
     vd max = vd_max_score(k, 0) + vd_load(k->bias);
     for (size_t h = 1; h < k->heads; h++) {
-        max = vd_max(max, vd_max_score(k, h) + vd_load(k->bias + h * HSPEC_W));
+        max = vd_max(max, vd_max_score(k, h) + vd_load(HSPEC_AT(k->bias, h)));
     }
+    for (size_t h = 0; h < k->heads; h++) {
+        vd_shift_scores(k, h, vd_load(HSPEC_AT(k->bias, h)) - max);
+    }
+    vd_exp_all(k);
     vd sum = vd_set(0.0);
     for (size_t h = 0; h < k->heads; h++) {
-        sum = sum + vd_exp_scores(k, h, vd_load(k->bias + h * HSPEC_W) - max);
-        vd_store(k->rest + h * HSPEC_W, vd_set(0.0));
+        sum = sum + vd_sum_head(k, h);
+        vd_store(HSPEC_AT(k->rest, h), vd_set(0.0));
     }
     const vd inverse = 1.0 / sum;
     for (size_t h = 0; h < k->heads; h++) {
@@ -28,7 +32,7 @@ HSPEC_INLINE void bayes_backward(hspec_kernel *k)
         mean = mean + vd_mean_gradient(k, h);
     }
     for (size_t h = 0; h < k->heads; h++) {
-        vd_store(k->db + h * HSPEC_W, vd_score_gradient(k, h, vd_set(1.0), mean));
+        vd_store(HSPEC_AT(k->db, h), vd_score_gradient(k, h, vd_set(1.0), mean));
     }
     vd_store(k->ds, vd_set(0.0));
 }

@@ -52,7 +52,7 @@ void hspec_kernel_layout(hspec_kernel *kernel, size_t heads, size_t tokens, int 
     kernel->scale = hspec_arena_doubles(arena, HSPEC_W);
     kernel->target = hspec_arena_doubles(arena, LW);
     kernel->gram = token_loss ? hspec_arena_doubles(arena, hspec_memory_mul(tokens, LW)) : NULL;
-    kernel->p = hspec_arena_doubles(arena, HL);
+    kernel->p = hspec_arena_doubles(arena, hspec_memory_add(HL, 3 * HSPEC_W));
     kernel->gain = hspec_arena_doubles(arena, HSPEC_W);
     kernel->rest = hspec_arena_doubles(arena, HW);
     kernel->v = hspec_arena_doubles(arena, LW);
@@ -61,4 +61,30 @@ void hspec_kernel_layout(hspec_kernel *kernel, size_t heads, size_t tokens, int 
     kernel->d = hspec_arena_doubles(arena, HL);
     kernel->db = hspec_arena_doubles(arena, HW);
     kernel->ds = hspec_arena_doubles(arena, HSPEC_W);
+}
+
+hspec_kernel hspec_kernel_part(const hspec_kernel *kernel, size_t lane)
+{
+    hspec_kernel part = *kernel;
+    double **const arrays[] = {&part.chi, &part.bias, &part.scale, &part.target, &part.p,  &part.gain, &part.rest,
+                               &part.v,   &part.g,    &part.loss,  &part.d,      &part.db, &part.ds};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] += lane;
+    }
+    if (part.gram) {
+        part.gram += lane;
+    }
+    return part;
+}
+
+void hspec_kernel_run(const hspec_activation_ops *ops, const hspec_kernel *kernel, size_t lanes, int gradient)
+{
+    for (size_t lane = 0; lane < lanes; lane += ops->width) {
+        hspec_kernel part = hspec_kernel_part(kernel, lane);
+        if (gradient) {
+            ops->gradient(&part);
+        } else {
+            ops->forward(&part);
+        }
+    }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The attention kernel: scores in; loss and gradients out, for W = 8 lanes at once. Every engine uses this one; what a
+ * The attention kernel: scores in; loss and gradients out, for the lanes of one native vector at a time. Every engine uses this one; what a
  * lane is (a sequence of the batch, a seed, a quadrature node) is the caller's affair.
  *
  * docs/theory.md, "Activations" and "Loss and gradients":
@@ -23,7 +23,7 @@ typedef struct hspec_kernel {
     double *scale;        /* in  [1] */
     double *target;       /* in  [L] 1 at the target, else 0 */
     double *gram;         /* in  [L][L] G of the token loss; NULL: location loss */
-    double *p;            /* out [H][L] */
+    double *p;            /* out [H][L], with room for 3 more */
     double *gain;         /* out [1] */
     double *rest;         /* out [H] softmax1: the probability p_h0 of attending to nothing */
     double *v;            /* out [L] */
@@ -39,9 +39,15 @@ void hspec_kernel_layout(hspec_kernel *kernel, size_t heads, size_t tokens, int 
 
 /** The kernel of one activation at one level. Scores up to +-1e4 are safe, and any finite ones give finite results. */
 typedef struct hspec_activation_ops {
+    size_t width;                           /**< lanes that one call works on, from those that the arrays point at */
     void (*forward)(hspec_kernel *kernel);  /**< p, gain, rest, v, g, loss */
     void (*gradient)(hspec_kernel *kernel); /**< forward, then d, db, ds */
 } hspec_activation_ops;
+
+/** The same kernel, pointing at the lanes from `lane` on. */
+hspec_kernel hspec_kernel_part(const hspec_kernel *kernel, size_t lane);
+/** The gradient (or without it the forward pass) of the first `lanes` lanes of a block. */
+void hspec_kernel_run(const hspec_activation_ops *ops, const hspec_kernel *kernel, size_t lanes, int gradient);
 
 /** The kernel of an activation on this machine. */
 const hspec_activation_ops *hspec_kernel_activation(hspec_activation activation);

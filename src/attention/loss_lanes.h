@@ -13,24 +13,24 @@ HSPEC_INLINE void vd_loss(hspec_kernel *k)
     const size_t H = k->heads, L = k->tokens;
     const vd factor = vd_load(k->gain) / (double)H;
     for (size_t l = 0; l < L; l++) {
-        vd sum = vd_load(k->p + l * HSPEC_W);
+        vd sum = vd_load(HSPEC_AT(k->p, l));
         for (size_t h = 1; h < H; h++) {
-            sum = sum + vd_load(k->p + (h * L + l) * HSPEC_W);
+            sum = sum + vd_load(HSPEC_AT(k->p, h * L + l));
         }
-        vd_store(k->v + l * HSPEC_W, factor * sum - vd_load(k->target + l * HSPEC_W));
+        vd_store(HSPEC_AT(k->v, l), factor * sum - vd_load(HSPEC_AT(k->target, l)));
     }
     vd twice = vd_set(0.0);
     for (size_t l = 0; l < L; l++) {
-        const vd v = vd_load(k->v + l * HSPEC_W);
+        const vd v = vd_load(HSPEC_AT(k->v, l));
         vd g = 2.0 * v;
         if (k->gram) {
             g = vd_set(0.0);
             for (size_t j = 0; j < L; j++) {
-                g = g + vd_load(k->gram + (l * L + j) * HSPEC_W) * vd_load(k->v + j * HSPEC_W);
+                g = g + vd_load(HSPEC_AT(k->gram, l * L + j)) * vd_load(HSPEC_AT(k->v, j));
             }
             g = 2.0 * g;
         }
-        vd_store(k->g + l * HSPEC_W, g);
+        vd_store(HSPEC_AT(k->g, l), g);
         twice = twice + g * v;
     }
     vd_store(k->loss, 0.5 * twice);
@@ -41,7 +41,7 @@ HSPEC_INLINE vd vd_mean_gradient(const hspec_kernel *k, size_t h)
 {
     vd sum = vd_set(0.0);
     for (size_t l = 0; l < k->tokens; l++) {
-        sum = sum + vd_load(k->p + (h * k->tokens + l) * HSPEC_W) * vd_load(k->g + l * HSPEC_W);
+        sum = sum + vd_load(HSPEC_AT(k->p, h * k->tokens + l)) * vd_load(HSPEC_AT(k->g, l));
     }
     return sum;
 }
@@ -49,22 +49,47 @@ HSPEC_INLINE vd vd_mean_gradient(const hspec_kernel *k, size_t h)
 /** max_l chi_hl of one head. */
 HSPEC_INLINE vd vd_max_score(const hspec_kernel *k, size_t h)
 {
-    vd max = vd_load(k->chi + h * k->tokens * HSPEC_W);
+    vd max = vd_load(HSPEC_AT(k->chi, h * k->tokens));
     for (size_t l = 1; l < k->tokens; l++) {
-        max = vd_max(max, vd_load(k->chi + (h * k->tokens + l) * HSPEC_W));
+        max = vd_max(max, vd_load(HSPEC_AT(k->chi, h * k->tokens + l)));
     }
     return max;
 }
 
-/** p_hl = exp(chi_hl + shift), and their sum over l. */
-HSPEC_INLINE vd vd_exp_scores(hspec_kernel *k, size_t h, vd shift)
+/** p_hl = chi_hl + shift of one head: what is to be exponentiated. */
+HSPEC_INLINE void vd_shift_scores(hspec_kernel *k, size_t h, vd shift)
 {
-    vd sum = vd_set(0.0);
     for (size_t l = 0; l < k->tokens; l++) {
-        const size_t at = (h * k->tokens + l) * HSPEC_W;
-        const vd e = vd_exp_nonpositive(vd_load(k->chi + at) + shift);
-        vd_store(k->p + at, e);
-        sum = sum + e;
+        const size_t i = h * k->tokens + l;
+        vd_store(HSPEC_AT(k->p, i), vd_load(HSPEC_AT(k->chi, i)) + shift);
+    }
+}
+
+/** p_hl = exp(p_hl) of all heads; p has room for a last incomplete group of chains. */
+HSPEC_INLINE void vd_exp_all(hspec_kernel *k)
+{
+    const size_t n = k->heads * k->tokens;
+    for (size_t i = n; i % HSPEC_CHAINS != 0; i++) {
+        vd_store(HSPEC_AT(k->p, i), vd_set(0.0));
+    }
+    for (size_t i = 0; i < n; i += HSPEC_CHAINS) {
+        vd x[HSPEC_CHAINS];
+        for (size_t j = 0; j < HSPEC_CHAINS; j++) {
+            x[j] = vd_load(HSPEC_AT(k->p, i + j));
+        }
+        vd_exp_nonpositive(HSPEC_CHAINS, x);
+        for (size_t j = 0; j < HSPEC_CHAINS; j++) {
+            vd_store(HSPEC_AT(k->p, i + j), x[j]);
+        }
+    }
+}
+
+/** sum_l p_hl of one head. */
+HSPEC_INLINE vd vd_sum_head(const hspec_kernel *k, size_t h)
+{
+    vd sum = vd_load(HSPEC_AT(k->p, h * k->tokens));
+    for (size_t l = 1; l < k->tokens; l++) {
+        sum = sum + vd_load(HSPEC_AT(k->p, h * k->tokens + l));
     }
     return sum;
 }
@@ -73,7 +98,7 @@ HSPEC_INLINE vd vd_exp_scores(hspec_kernel *k, size_t h, vd shift)
 HSPEC_INLINE void vd_scale_head(hspec_kernel *k, size_t h, vd factor)
 {
     for (size_t l = 0; l < k->tokens; l++) {
-        double *p = k->p + (h * k->tokens + l) * HSPEC_W;
+        double *p = HSPEC_AT(k->p, h * k->tokens + l);
         vd_store(p, vd_load(p) * factor);
     }
 }
@@ -83,9 +108,9 @@ HSPEC_INLINE vd vd_score_gradient(hspec_kernel *k, size_t h, vd factor, vd mean)
 {
     vd sum = vd_set(0.0);
     for (size_t l = 0; l < k->tokens; l++) {
-        const size_t at = (h * k->tokens + l) * HSPEC_W;
-        const vd d = factor * vd_load(k->p + at) * (vd_load(k->g + l * HSPEC_W) - mean);
-        vd_store(k->d + at, d);
+        const size_t i = h * k->tokens + l;
+        const vd d = factor * vd_load(HSPEC_AT(k->p, i)) * (vd_load(HSPEC_AT(k->g, l)) - mean);
+        vd_store(HSPEC_AT(k->d, i), d);
         sum = sum + d;
     }
     return sum;
@@ -103,6 +128,6 @@ HSPEC_INLINE vd vd_score_gradient(hspec_kernel *k, size_t h, vd factor, vd mean)
         forward(k);                                                                                                    \
         name##_backward(k);                                                                                            \
     }                                                                                                                  \
-    const hspec_activation_ops HSPEC_LEVELED(hspec_##name##_ops) = {forward, gradient}
+    const hspec_activation_ops HSPEC_LEVELED(hspec_##name##_ops) = {HSPEC_VW, forward, gradient}
 
 #endif

@@ -6,12 +6,18 @@ HSPEC_INLINE void softmax1_forward(hspec_kernel *k)
 {
     for (size_t h = 0; h < k->heads; h++) {
         /* The shift is the maximum over the scores AND the bias; the term of the bias is shifted like all others. */
-        const vd bias = vd_load(k->bias + h * HSPEC_W);
+        const vd bias = vd_load(HSPEC_AT(k->bias, h));
         const vd shift = -vd_max(vd_max_score(k, h), bias);
-        const vd rest = vd_exp_nonpositive(bias + shift);
-        const vd sum = rest + vd_exp_scores(k, h, shift);
-        vd_scale_head(k, h, 1.0 / sum);
-        vd_store(k->rest + h * HSPEC_W, rest / sum);
+        vd_shift_scores(k, h, shift);
+        vd_store(HSPEC_AT(k->rest, h), bias + shift);
+    }
+    vd_exp_all(k);
+    for (size_t h = 0; h < k->heads; h++) {
+        vd rest = vd_load(HSPEC_AT(k->rest, h));
+        vd_exp_nonpositive(1, &rest);
+        const vd inverse = 1.0 / (rest + vd_sum_head(k, h));
+        vd_scale_head(k, h, inverse);
+        vd_store(HSPEC_AT(k->rest, h), rest * inverse);
     }
     vd_store(k->gain, vd_load(k->scale));
 }
@@ -26,7 +32,7 @@ HSPEC_INLINE void softmax1_backward(hspec_kernel *k)
     for (size_t h = 0; h < k->heads; h++) {
         const vd mean = vd_mean_gradient(k, h);
         (void)vd_score_gradient(k, h, factor, mean);
-        vd_store(k->db + h * HSPEC_W, -factor * vd_load(k->rest + h * HSPEC_W) * mean);
+        vd_store(HSPEC_AT(k->db, h), -factor * vd_load(HSPEC_AT(k->rest, h)) * mean);
         total = total + mean;
     }
     vd_store(k->ds, total * inverse);

@@ -5,9 +5,12 @@
 HSPEC_INLINE void softmax_forward(hspec_kernel *k)
 {
     for (size_t h = 0; h < k->heads; h++) {
-        const vd sum = vd_exp_scores(k, h, -vd_max_score(k, h));
-        vd_scale_head(k, h, 1.0 / sum);
-        vd_store(k->rest + h * HSPEC_W, vd_set(0.0));
+        vd_shift_scores(k, h, -vd_max_score(k, h));
+    }
+    vd_exp_all(k);
+    for (size_t h = 0; h < k->heads; h++) {
+        vd_scale_head(k, h, 1.0 / vd_sum_head(k, h));
+        vd_store(HSPEC_AT(k->rest, h), vd_set(0.0));
     }
     vd_store(k->gain, vd_set(1.0));
 }
@@ -18,7 +21,7 @@ HSPEC_INLINE void softmax_backward(hspec_kernel *k)
     const vd factor = vd_set(1.0 / (double)k->heads);
     for (size_t h = 0; h < k->heads; h++) {
         (void)vd_score_gradient(k, h, factor, vd_mean_gradient(k, h));
-        vd_store(k->db + h * HSPEC_W, vd_set(0.0));
+        vd_store(HSPEC_AT(k->db, h), vd_set(0.0));
     }
     vd_store(k->ds, vd_set(0.0));
 }

@@ -11,6 +11,11 @@
 /** The levels in rising order; those not built for this architecture are absent from the tables below. */
 typedef enum hspec_level { HSPEC_LEVEL_0_BASELINE, HSPEC_LEVEL_1_AVX2, HSPEC_LEVEL_2_AVX512 } hspec_level;
 
+/** Doubles in a native vector. */
+#define HSPEC_WIDTH_BASELINE 2
+#define HSPEC_WIDTH_AVX2 4
+#define HSPEC_WIDTH_AVX512 8
+
 #define HSPEC_PASTE_(a, b) a##_##b
 #define HSPEC_PASTE(a, b) HSPEC_PASTE_(a, b)
 

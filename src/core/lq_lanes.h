@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * hspec_dense_lq for a block of lanes: one matrix per lane. */
+ * hspec_dense_lq for lanes: one matrix per lane of a part. */
 #ifndef HSPEC_CORE_LQ_LANES_H
 #define HSPEC_CORE_LQ_LANES_H
 
 #include "core/lanes.h"
 
 /** A = L Q by Householder reflections, as hspec_dense_lq. Entries below 1e-140 count as zero: their squares vanish.
- *  @param A inout [n][m][W]; on return the lower trapezoid holds L; what lies above it is left over, not zero. */
+ *  @param A inout [n][m][W], pointing at the part; on return the lower trapezoid holds L; what lies above it is left over, not zero. */
 HSPEC_INLINE void vd_lq(size_t n, size_t m, double *A)
 {
     for (size_t i = 0; i < n && i < m; i++) {

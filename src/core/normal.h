@@ -12,53 +12,78 @@ HSPEC_INLINE vd vd_uniform(vu word)
     return (vd)((word >> 12) | UINT64_C(0x3ff0000000000000)) - (1.0 - 0x1p-53);
 }
 
-/** Box-Muller: two words to two independent normals. The largest is sqrt(106 ln 2) = 8.57.
+/** Box-Muller: pairs of words to pairs of independent normals. The largest is sqrt(106 ln 2) = 8.57.
  *
  *      r = sqrt(-2 ln u),  (r cos phi, r sin phi)
  *
  *  phi is uniform on (-pi/4, pi/4) by the upper 52 bits of word1; bit 0 of word1 mirrors that quarter turn to the other
  *  side, bit 1 exchanges the coordinates: together the whole circle. The low 12 bits of word0 stay unused. */
-HSPEC_INLINE void vd_box_muller(vu word0, vu word1, vd *x, vd *y)
+HSPEC_INLINE void vd_box_muller(int N, const vu *word0, const vu *word1, vd *x, vd *y)
 {
-    const vd r = vd_sqrt(-2.0 * vd_log(vd_uniform(word0)));
-    vd sine, cosine;
-    vd_sincos_turn(0.25 * (vd_uniform(word1) - 0.5), &sine, &cosine);
-    cosine = (vd)((vu)cosine ^ (word1 << 63));
-    const vi exchange = ((vi)sine ^ (vi)cosine) & (((vi)word1 << 62) >> 63);
-    *x = r * (vd)((vi)cosine ^ exchange);
-    *y = r * (vd)((vi)sine ^ exchange);
-}
-
-/** 4 normals a lane from the counters (c0, c1) and (c0, c1 + 1): x[0], x[1] belong to the first. */
-HSPEC_INLINE void vd_normals4(vu k0, vu k1, vu c0, vu c1, vd x[4])
-{
-    vu w0[2] = {c0, c0}, w1[2] = {c1, c1 + 1};
-    HSPEC_THREEFRY(2, vu, k0, k1, w0, w1);
-    vd_box_muller(w0[0], w1[0], &x[0], &x[1]);
-    vd_box_muller(w0[1], w1[1], &x[2], &x[3]);
-}
-
-/** x[i], i < n: normals from the counters (c0, c1 + i / 2). @param x out [n rounded up to a multiple of 4][W] */
-HSPEC_INLINE void vd_fill_normals(vu k0, vu k1, uint64_t c0, uint64_t c1, double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i += 4) {
-        vd y[4];
-        vd_normals4(k0, k1, vu_set(c0), vu_set(c1 + i / 2), y);
-        for (size_t j = 0; j < 4; j++) {
-            vd_store(x + (i + j) * HSPEC_W, y[j]);
-        }
+    vd u[HSPEC_CHAINS], turn[HSPEC_CHAINS], sine[HSPEC_CHAINS], cosine[HSPEC_CHAINS], logarithm[HSPEC_CHAINS];
+    for (int i = 0; i < N; i++) {
+        u[i] = vd_uniform(word0[i]);
+        turn[i] = 0.25 * (vd_uniform(word1[i]) - 0.5);
+    }
+    vd_log(N, u, logarithm);
+    vd_sincos_turn(N, turn, sine, cosine);
+    for (int i = 0; i < N; i++) {
+        const vd r = vd_sqrt(-2.0 * logarithm[i]);
+        cosine[i] = (vd)((vu)cosine[i] ^ (word1[i] << 63));
+        /* Exchange where bit 1 is set: 0 - bit is the mask, and the difference of the two goes to both. */
+        const vu exchange = ((vu)sine[i] ^ (vu)cosine[i]) & (0 - ((word1[i] >> 1) & 1));
+        x[i] = r * (vd)((vu)cosine[i] ^ exchange);
+        y[i] = r * (vd)((vu)sine[i] ^ exchange);
     }
 }
 
-/** w[i], i < n: words from the counters (c0, c1 + i / 2). @param w out [n rounded up to a multiple of 4][W] */
+/** Words of the counters (c0, c1 + i), i < N. */
+HSPEC_INLINE void vu_words(int N, vu k0, vu k1, uint64_t c0, uint64_t c1, vu *w0, vu *w1)
+{
+    for (int i = 0; i < N; i++) {
+        w0[i] = vu_set(c0);
+        w1[i] = vu_set(c1 + (uint64_t)i);
+    }
+    HSPEC_THREEFRY(N, vu, k0, k1, w0, w1);
+}
+
+/** x[2 i], x[2 i + 1], i < N: normals from the counters (c0, c1 + i). @param x out [2 N][W] */
+HSPEC_INLINE void vd_normals(int N, vu k0, vu k1, uint64_t c0, uint64_t c1, double *x)
+{
+    vu w0[HSPEC_CHAINS], w1[HSPEC_CHAINS];
+    vd a[HSPEC_CHAINS], b[HSPEC_CHAINS];
+    vu_words(N, k0, k1, c0, c1, w0, w1);
+    vd_box_muller(N, w0, w1, a, b);
+    for (int i = 0; i < N; i++) {
+        vd_store(HSPEC_AT(x, 2 * i), a[i]);
+        vd_store(HSPEC_AT(x, 2 * i + 1), b[i]);
+    }
+}
+
+/** Room that the two functions below want behind what they are asked for. */
+#define HSPEC_FILL_SLACK 4
+
+/** x[i], i < n: normals from the counters (c0, c1 + i / 2). @param x out [n + HSPEC_FILL_SLACK][W] */
+HSPEC_INLINE void vd_fill_normals(vu k0, vu k1, uint64_t c0, uint64_t c1, double *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + 4 < n; i += 8) {
+        vd_normals(4, k0, k1, c0, c1 + i / 2, HSPEC_AT(x, i));
+    }
+    if (i < n) {
+        vd_normals(2, k0, k1, c0, c1 + i / 2, HSPEC_AT(x, i));
+    }
+}
+
+/** w[i], i < n: words from the counters (c0, c1 + i / 2). @param w out [n + HSPEC_FILL_SLACK][W] */
 HSPEC_INLINE void vd_fill_words(vu k0, vu k1, uint64_t c0, uint64_t c1, uint64_t *w, size_t n)
 {
     for (size_t i = 0; i < n; i += 4) {
-        vu w0[2] = {vu_set(c0), vu_set(c0)}, w1[2] = {vu_set(c1 + i / 2), vu_set(c1 + i / 2 + 1)};
-        HSPEC_THREEFRY(2, vu, k0, k1, w0, w1);
+        vu w0[2], w1[2];
+        vu_words(2, k0, k1, c0, c1 + i / 2, w0, w1);
         for (size_t j = 0; j < 2; j++) {
-            vu_store(w + (i + 2 * j) * HSPEC_W, w0[j]);
-            vu_store(w + (i + 2 * j + 1) * HSPEC_W, w1[j]);
+            vu_store(HSPEC_AT(w, i + 2 * j), w0[j]);
+            vu_store(HSPEC_AT(w, i + 2 * j + 1), w1[j]);
         }
     }
 }

@@ -47,7 +47,7 @@ typedef struct hspec_random_ops {
     /** The same in single precision: 4 normals a counter. */
     void (*normals_single)(hspec_stream stream, uint64_t c0, uint64_t c1, float *x, size_t n);
     /** x[i][lane], i = 0..n-1, from the counters (c0, c1 + g), g = 0 .. ceil(n / 2) - 1, of each lane's own stream.
-     *  keys [2][W]; x [n rounded up to a multiple of 4][W]. */
+     *  keys [2][W]; x [n + 4][W]. */
     void (*lane_normals)(const uint64_t *keys, uint64_t c0, uint64_t c1, double *x, size_t n);
     /** The words behind them: w[i][lane] from the counters (c0, c1 + i / 2). */
     void (*lane_words)(const uint64_t *keys, uint64_t c0, uint64_t c1, uint64_t *w, size_t n);

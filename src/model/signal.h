@@ -27,6 +27,7 @@ struct hspec_signal {
 size_t hspec_signal_normals(const hspec_signal *signal);
 
 typedef struct hspec_signal_ops {
+    size_t width; /**< lanes that one call draws for, from those that the arrays point at */
     /** One theta per lane.
      *  @param words in [W] random bits (points) @param normals in [F][W] (gaussian) @param theta out [F][W] */
     void (*draw)(const hspec_signal *signal, const uint64_t *words, const double *normals, double *theta);

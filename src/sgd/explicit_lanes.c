@@ -4,7 +4,7 @@
  *      x_l = z_l + [l = e] sum_f theta_f k*_f / sqrt(D),   chi_hl = k_h . x_l / sqrt(D),
  *      k_h <- k_h - eta / (B sqrt(D)) sum_batch sum_l d_hl x_l
  *
- * Here lanes are eight neighbouring coordinates; in the kernel they are the sequences of a group.
+ * Here lanes are neighbouring coordinates; in the kernel they are the sequences of a group.
  */
 #include "sgd/explicit.h"
 
@@ -14,9 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-typedef float vh __attribute__((vector_size(4 * HSPEC_W))); /* eight floats: half a block of single precision */
+typedef float vh __attribute__((vector_size(4 * HSPEC_VW))); /* as many floats as a native vector has doubles */
 
-/** Eight numbers from place i of a row of tokens. `single` is a constant at every call. */
+/** The numbers from place i of a row of tokens. `single` is a constant at every call. */
 HSPEC_INLINE vd vd_token(const void *row, size_t i, int single)
 {
     if (single) {
@@ -29,11 +29,6 @@ HSPEC_INLINE vd vd_token(const void *row, size_t i, int single)
 HSPEC_INLINE const void *row_of(const hspec_explicit *block, size_t row, int single)
 {
     return (const char *)block->x + row * block->stride * (single ? sizeof(float) : sizeof(double));
-}
-
-HSPEC_INLINE double vd_sum(vd x)
-{
-    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
 /** Tokens of one sequence: noise, position and signal. Counters: word 0 the step; word 1 the place of the number, or with
@@ -79,7 +74,10 @@ HSPEC_INLINE void add_signal(hspec_explicit *block, uint64_t t, uint64_t b, size
             }
         }
     }
-    HSPEC_LEVELED(hspec_signal_ops_table).draw(setup->signal, block->words, block->theta_in, block->theta);
+    for (size_t lane = 0; lane < count; lane += HSPEC_VW) {
+        HSPEC_LEVELED(hspec_signal_ops_table)
+            .draw(setup->signal, block->words + lane, block->theta_in + lane, block->theta + lane);
+    }
     const double inverse = 1 / sqrt((double)D);
     for (size_t g = 0; g < count; g++) {
         const size_t at = (g * L + position[g]) * block->stride;
@@ -97,46 +95,70 @@ HSPEC_INLINE void add_signal(hspec_explicit *block, uint64_t t, uint64_t b, size
     }
 }
 
-/** Products of the rows a, a + 1 of keys with the rows x, x + 1 of tokens; A and X rows at hand, each 1 or 2. */
-HSPEC_INLINE void vd_products(const hspec_explicit *block, size_t a, size_t A, size_t x, size_t X, int single,
-                              double out[2][2])
+/** chi of A heads from h on with X tokens from row on; A and X are constants at every call. */
+HSPEC_INLINE void vd_score_tile(hspec_explicit *block, size_t h, size_t A, size_t row, size_t X, int single)
 {
-    vd sum[2][2] = {{vd_set(0.0), vd_set(0.0)}, {vd_set(0.0), vd_set(0.0)}};
-    const double *k0 = block->k + a * block->stride, *k1 = k0 + (A - 1) * block->stride;
-    const void *x0 = row_of(block, x, single), *x1 = row_of(block, x + X - 1, single);
-    const size_t n = (size_t)block->setup->D;
-    for (size_t d = 0; d < n; d += HSPEC_W) {
-        const vd p0 = vd_load(k0 + d), p1 = vd_load(k1 + d);
-        const vd q0 = vd_token(x0, d, single), q1 = vd_token(x1, d, single);
-        sum[0][0] = sum[0][0] + p0 * q0;
-        sum[0][1] = sum[0][1] + p0 * q1;
-        sum[1][0] = sum[1][0] + p1 * q0;
-        sum[1][1] = sum[1][1] + p1 * q1;
+    const size_t D = (size_t)block->setup->D, L = block->setup->L;
+    const double inverse = 1 / sqrt((double)D);
+    vd sum[3][4];
+    for (size_t i = 0; i < A; i++) {
+        for (size_t j = 0; j < X; j++) {
+            sum[i][j] = vd_set(0.0);
+        }
     }
-    for (size_t i = 0; i < 2; i++) {
-        for (size_t j = 0; j < 2; j++) {
-            out[i][j] = vd_sum(sum[i][j]);
+    for (size_t d = 0; d < D; d += HSPEC_VW) {
+        vd k[3];
+        for (size_t i = 0; i < A; i++) {
+            k[i] = vd_load(block->k + (h + i) * block->stride + d);
+        }
+        for (size_t j = 0; j < X; j++) {
+            const vd x = vd_token(row_of(block, row + j, single), d, single);
+            for (size_t i = 0; i < A; i++) {
+                sum[i][j] = sum[i][j] + k[i] * x;
+            }
+        }
+    }
+    for (size_t i = 0; i < A; i++) {
+        for (size_t j = 0; j < X; j++) {
+            const size_t g = (row + j) / L, l = (row + j) % L;
+            block->kernel.chi[((h + i) * L + l) * HSPEC_W + g] = inverse * vd_sum(sum[i][j]);
         }
     }
 }
 
-/** chi_hl = k_h . x_l / sqrt(D) of every sequence of the group, two heads and two tokens at a time. */
+/** The same with any number of tokens up to 4. */
+HSPEC_INLINE void vd_score_heads(hspec_explicit *block, size_t h, size_t A, size_t row, size_t X, int single)
+{
+    switch (X) {
+    case 1:
+        vd_score_tile(block, h, A, row, 1, single);
+        break;
+    case 2:
+        vd_score_tile(block, h, A, row, 2, single);
+        break;
+    case 3:
+        vd_score_tile(block, h, A, row, 3, single);
+        break;
+    default:
+        vd_score_tile(block, h, A, row, 4, single);
+        break;
+    }
+}
+
+/** chi_hl = k_h . x_l / sqrt(D) of every sequence of the group, in tiles of up to three heads and four tokens. */
 HSPEC_INLINE void vd_scores(hspec_explicit *block, size_t count, int single)
 {
-    const size_t H = block->setup->H, L = block->setup->L;
-    const double inverse = 1 / sqrt((double)block->setup->D);
-    for (size_t row = 0; row < count * L; row += 2) {
-        const size_t X = row + 1 < count * L ? 2 : 1;
-        for (size_t h = 0; h < H; h += 2) {
-            const size_t A = h + 1 < H ? 2 : 1;
-            double chi[2][2];
-            vd_products(block, h, A, row, X, single, chi);
-            for (size_t i = 0; i < A; i++) {
-                for (size_t j = 0; j < X; j++) {
-                    const size_t g = (row + j) / L, l = (row + j) % L;
-                    block->kernel.chi[((h + i) * L + l) * HSPEC_W + g] = inverse * chi[i][j];
-                }
-            }
+    const size_t H = block->setup->H, rows = count * block->setup->L;
+    for (size_t row = 0; row < rows; row += 4) {
+        const size_t X = rows - row < 4 ? rows - row : 4;
+        size_t h = 0;
+        for (; h + 3 <= H; h += 3) {
+            vd_score_heads(block, h, 3, row, X, single);
+        }
+        if (H - h == 2) {
+            vd_score_heads(block, h, 2, row, X, single);
+        } else if (H - h == 1) {
+            vd_score_heads(block, h, 1, row, X, single);
         }
     }
 }
@@ -150,7 +172,7 @@ HSPEC_INLINE void vd_gram(hspec_explicit *block, size_t count, int single)
             for (size_t i = 0; i <= l; i++) {
                 const void *x = row_of(block, g * L + l, single), *y = row_of(block, g * L + i, single);
                 vd sum = vd_set(0.0);
-                for (size_t d = 0; d < D; d += HSPEC_W) {
+                for (size_t d = 0; d < D; d += HSPEC_VW) {
                     sum = sum + vd_token(x, d, single) * vd_token(y, d, single);
                 }
                 const double G = vd_sum(sum) / (double)D;
@@ -161,26 +183,33 @@ HSPEC_INLINE void vd_gram(hspec_explicit *block, size_t count, int single)
     }
 }
 
-/** The heads h .. h + A - 1 of the update below; A is a constant at every call. */
+/** The heads h .. h + A - 1 of the update below, two native vectors at a time; A is a constant at every call. */
 HSPEC_INLINE void vd_update_heads(const hspec_explicit *block, size_t rows, double *out, size_t h, size_t A, int single)
 {
+    enum { U = 2 }; /* rows end on a multiple of HSPEC_NORMALS_GRAIN: the second vector is always there */
     const size_t H = block->setup->H, D = (size_t)block->setup->D, stride = block->stride;
     const size_t row_bytes = stride * (single ? sizeof(float) : sizeof(double));
-    for (size_t d = 0; d < D; d += HSPEC_W) {
-        vd sum[4];
+    for (size_t d = 0; d < D; d += U * HSPEC_VW) {
+        vd sum[4][U];
         for (size_t i = 0; i < A; i++) {
-            sum[i] = vd_load(out + (h + i) * stride + d);
+            for (size_t j = 0; j < U; j++) {
+                sum[i][j] = vd_load(out + (h + i) * stride + d + j * HSPEC_VW);
+            }
         }
         const char *row = block->x;
         const double *factor = block->factor + h;
         for (size_t r = 0; r < rows; r++, row += row_bytes, factor += H) {
-            const vd x = vd_token(row, d, single);
-            for (size_t i = 0; i < A; i++) {
-                sum[i] = sum[i] + factor[i] * x;
+            for (size_t j = 0; j < U; j++) {
+                const vd x = vd_token(row, d + j * HSPEC_VW, single);
+                for (size_t i = 0; i < A; i++) {
+                    sum[i][j] = sum[i][j] + factor[i] * x;
+                }
             }
         }
         for (size_t i = 0; i < A; i++) {
-            vd_store(out + (h + i) * stride + d, sum[i]);
+            for (size_t j = 0; j < U; j++) {
+                vd_store(out + (h + i) * stride + d + j * HSPEC_VW, sum[i][j]);
+            }
         }
     }
 }
@@ -271,12 +300,12 @@ HSPEC_INLINE void step(hspec_explicit *block, uint64_t t, int single)
         if (block->kernel.gram) {
             vd_gram(block, count, single);
         }
-        setup->activation->gradient(&block->kernel);
+        hspec_kernel_run(setup->activation, &block->kernel, count, 1);
         collect(block, count);
         vd_update(block, count * L, target, single);
     }
     if (block->sum) {
-        for (size_t i = 0; i < H * block->stride; i += HSPEC_W) {
+        for (size_t i = 0; i < H * block->stride; i += HSPEC_VW) {
             vd_store(block->k + i, vd_load(block->k + i) + vd_load(block->sum + i));
         }
         memset(block->sum, 0, H * block->stride * sizeof *block->sum);

@@ -2,7 +2,8 @@
  * The reduced engine: SGD at finite D simulated exactly in law at a cost that does not depend on D
  * (docs/theory.md, "Reduced engine").
  *
- * State of a seed: m [H][F] and R [H][H], lower triangular, r = R R^T; b [H], s. One block holds 8 seeds, one per lane.
+ * State of a seed: m [H][F] and R [H][H], lower triangular, r = R R^T; b [H], s. One block holds 8 seeds, one per lane;
+ * its seeds are independent, so that each native vector of them (a part) goes its way alone.
  */
 #ifndef HSPEC_SGD_REDUCED_H
 #define HSPEC_SGD_REDUCED_H
@@ -16,14 +17,15 @@ typedef struct hspec_bartlett {
     size_t normals; /* how many normals a draw takes: first one for each diagonal entry, then the entries below */
     size_t words;   /* how many words: 21 bits for each diagonal entry */
     double degrees; /* n */
-    double *d;      /* [columns] Marsaglia-Tsang d of chi^2(n - j), 0 for the one with a single degree of freedom */
-    double *c;      /* [columns] and 1 / sqrt(9 d) */
+    /* [columns], the same in every lane, for n - j >= 2 degrees of freedom (else 0): */
+    double *d;     /* (n - j) / 2 - 1/3 */
+    double *c;     /* 1 / sqrt(9 d) */
+    double *bound; /* 1 / (54 d) */
 } hspec_bartlett;
 
-/** Everything a block needs; arrays are [...][W], lane innermost. */
+/** Everything a part needs; arrays are [...][W], lane innermost, and point at the first lane of the part. */
 typedef struct hspec_reduced {
     const hspec_setup *setup;
-    size_t first;            /* seed of lane 0 */
     hspec_kernel kernel;     /* its bias and scale are the state */
     double *m, *R;           /* [H][F], [H][H] */
     uint64_t *keys;          /* [2][W] */
@@ -41,11 +43,11 @@ typedef struct hspec_reduced {
     double *V;               /* token: [H][inside + L], the outside update so far, then room for d W */
     double *W;               /* token: [L][inside + columns] */
     double *X;               /* [H][2 H] = [R' | rate * outside] */
-    hspec_arena arena;
 } hspec_reduced;
 
 typedef struct hspec_reduced_ops {
-    void (*advance)(hspec_reduced *block, uint64_t from, uint64_t to);
+    size_t width; /**< lanes in a part */
+    void (*advance)(hspec_reduced *part, uint64_t from, uint64_t to);
 } hspec_reduced_ops;
 
 HSPEC_DECLARE_LEVELS(hspec_reduced_ops, hspec_reduced_ops_table);

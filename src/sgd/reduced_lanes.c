@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One step of the reduced engine (docs/theory.md, "Reduced engine"), for the 8 seeds of a block.
+ * One step of the reduced engine (docs/theory.md, "Reduced engine"), for the seeds of one native vector.
  *
  * With n = D - F - H the directions outside of what is tracked. Along the spikes and the H residual directions the
  * update is explicit: m' = m - rate sum d c^T, R' = R - rate sum d u^T. Outside it is H new vectors, of which only the
@@ -15,8 +15,6 @@
 #include "core/random.h"
 
 #include <math.h>
-
-#define AT(x, i) ((x) + (i) * HSPEC_W)
 
 /** Counters of a step: word 0 is the step, word 1 the sequence in its upper half and the place in its lower half. */
 #define SEQUENCE(b) ((uint64_t)(b) << 32)
@@ -43,28 +41,28 @@ HSPEC_INLINE void vd_bartlett(hspec_reduced *block, uint64_t step, uint64_t sequ
 {
     const hspec_bartlett *b = &block->bartlett;
     const size_t K = b->columns;
-    const double *below = AT(normals, K);
+    const double *below = HSPEC_AT(normals, K);
     for (size_t i = 0; i < b->order; i++) {
         for (size_t j = 0; j < i && j < K; j++, below += HSPEC_W) {
-            vd_store(AT(block->A, i * K + j), vd_load(below));
+            vd_store(HSPEC_AT(block->A, i * K + j), vd_load(below));
         }
     }
     for (size_t j = 0; j < K; j++) {
-        const vd x = vd_load(AT(normals, j));
-        double *diagonal = AT(block->A, j * K + j);
-        if (b->d[j] == 0) {
+        const vd x = vd_load(HSPEC_AT(normals, j));
+        double *diagonal = HSPEC_AT(block->A, j * K + j);
+        if (b->degrees - (double)j < 2) {
             vd_store(diagonal, vd_abs(x));
             continue;
         }
-        const vu bits = (vu_load(AT(words, j / 3)) >> (21 * (j % 3))) & UINT64_C(0x1fffff);
+        const vu bits = (vu_load(HSPEC_AT(words, j / 3)) >> (21 * (j % 3))) & UINT64_C(0x1fffff);
         const vd upper = ((vd)(bits | UINT64_C(0x4330000000000000)) - 0x1p52 + 1.0) * 0x1p-21;
-        const vd t = b->c[j] * x;
+        const vd d = vd_load(HSPEC_AT(b->d, j)), t = vd_load(HSPEC_AT(b->c, j)) * x;
         const vd v = (1.0 + t) * (1.0 + t) * (1.0 + t);
-        vd chi2 = 2.0 * b->d[j] * v;
+        vd chi2 = 2.0 * d * v;
         const vd square = x * x;
-        const vi sure = (upper <= 1.0 - square * square * (1 / (54 * b->d[j]))) & (vd_abs(t) <= 0.5);
+        const vi sure = (upper <= 1.0 - square * square * vd_load(HSPEC_AT(b->bound, j))) & (vd_abs(t) <= 0.5);
         if (vi_any(~sure)) {
-            for (size_t w = 0; w < HSPEC_W; w++) {
+            for (size_t w = 0; w < HSPEC_VW; w++) {
                 if (!sure[w]) {
                     chi2[w] = chi2_exact(block, step, sequence, j, w, x[w], bits[w]);
                 }
@@ -82,12 +80,12 @@ HSPEC_INLINE void vd_scores(hspec_reduced *block, const double *c, const double 
         for (size_t l = 0; l < L; l++) {
             vd sum = vd_set(0.0);
             for (size_t f = 0; f < F; f++) {
-                sum = sum + vd_load(AT(block->m, h * F + f)) * vd_load(AT(c, f * L + l));
+                sum = sum + vd_load(HSPEC_AT(block->m, h * F + f)) * vd_load(HSPEC_AT(c, f * L + l));
             }
             for (size_t j = 0; j <= h; j++) {
-                sum = sum + vd_load(AT(block->R, h * H + j)) * vd_load(AT(u, j * L + l));
+                sum = sum + vd_load(HSPEC_AT(block->R, h * H + j)) * vd_load(HSPEC_AT(u, j * L + l));
             }
-            vd_store(AT(block->kernel.chi, h * L + l), sum);
+            vd_store(HSPEC_AT(block->kernel.chi, h * L + l), sum);
         }
     }
 }
@@ -98,11 +96,11 @@ HSPEC_INLINE void vd_accumulate(const hspec_kernel *k, size_t J, const double *x
     const size_t L = k->tokens;
     for (size_t h = 0; h < k->heads; h++) {
         for (size_t j = 0; j < J; j++) {
-            vd sum = first ? vd_set(0.0) : vd_load(AT(out, h * J + j));
+            vd sum = first ? vd_set(0.0) : vd_load(HSPEC_AT(out, h * J + j));
             for (size_t l = 0; l < L; l++) {
-                sum = sum + vd_load(AT(k->d, h * L + l)) * vd_load(AT(x, j * L + l));
+                sum = sum + vd_load(HSPEC_AT(k->d, h * L + l)) * vd_load(HSPEC_AT(x, j * L + l));
             }
-            vd_store(AT(out, h * J + j), sum);
+            vd_store(HSPEC_AT(out, h * J + j), sum);
         }
     }
 }
@@ -111,7 +109,7 @@ HSPEC_INLINE void vd_accumulate(const hspec_kernel *k, size_t J, const double *x
 HSPEC_INLINE void vd_add(size_t n, const double *x, int first, double *out)
 {
     for (size_t i = 0; i < n; i++) {
-        vd_store(AT(out, i), first ? vd_load(AT(x, i)) : vd_load(AT(out, i)) + vd_load(AT(x, i)));
+        vd_store(HSPEC_AT(out, i), first ? vd_load(HSPEC_AT(x, i)) : vd_load(HSPEC_AT(out, i)) + vd_load(HSPEC_AT(x, i)));
     }
 }
 
@@ -119,7 +117,7 @@ HSPEC_INLINE void vd_add(size_t n, const double *x, int first, double *out)
 HSPEC_INLINE void vd_descend(size_t n, double rate, const double *dx, double *x)
 {
     for (size_t i = 0; i < n; i++) {
-        vd_store(AT(x, i), vd_load(AT(x, i)) - rate * vd_load(AT(dx, i)));
+        vd_store(HSPEC_AT(x, i), vd_load(HSPEC_AT(x, i)) - rate * vd_load(HSPEC_AT(dx, i)));
     }
 }
 
@@ -132,16 +130,16 @@ HSPEC_INLINE void vd_gram(hspec_reduced *block, const double *c, const double *u
         for (size_t i = 0; i <= l; i++) {
             vd sum = vd_set(0.0);
             for (size_t f = 0; f < F; f++) {
-                sum = sum + vd_load(AT(c, f * L + l)) * vd_load(AT(c, f * L + i));
+                sum = sum + vd_load(HSPEC_AT(c, f * L + l)) * vd_load(HSPEC_AT(c, f * L + i));
             }
             for (size_t j = 0; j < H; j++) {
-                sum = sum + vd_load(AT(u, j * L + l)) * vd_load(AT(u, j * L + i));
+                sum = sum + vd_load(HSPEC_AT(u, j * L + l)) * vd_load(HSPEC_AT(u, j * L + i));
             }
             for (size_t k = 0; k < columns; k++) {
-                sum = sum + vd_load(AT(block->W, l * columns + k)) * vd_load(AT(block->W, i * columns + k));
+                sum = sum + vd_load(HSPEC_AT(block->W, l * columns + k)) * vd_load(HSPEC_AT(block->W, i * columns + k));
             }
-            vd_store(AT(block->kernel.gram, l * L + i), sum * inverse);
-            vd_store(AT(block->kernel.gram, i * L + l), sum * inverse);
+            vd_store(HSPEC_AT(block->kernel.gram, l * L + i), sum * inverse);
+            vd_store(HSPEC_AT(block->kernel.gram, i * L + l), sum * inverse);
         }
     }
 }
@@ -152,10 +150,10 @@ HSPEC_INLINE size_t vd_outside_tokens(hspec_reduced *block, const double *normal
     const size_t inside = block->inside, K = block->bartlett.columns, columns = inside + K;
     for (size_t l = 0; l < block->setup->L; l++) {
         for (size_t k = 0; k < inside; k++) {
-            vd_store(AT(block->W, l * columns + k), vd_load(AT(normals, l * inside + k)));
+            vd_store(HSPEC_AT(block->W, l * columns + k), vd_load(HSPEC_AT(normals, l * inside + k)));
         }
         for (size_t k = 0; k < K; k++) {
-            vd_store(AT(block->W, l * columns + inside + k), k <= l ? vd_load(AT(block->A, l * K + k)) : vd_set(0.0));
+            vd_store(HSPEC_AT(block->W, l * columns + inside + k), k <= l ? vd_load(HSPEC_AT(block->A, l * K + k)) : vd_set(0.0));
         }
     }
     return columns;
@@ -167,10 +165,10 @@ HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t columns, int fi
     const size_t H = block->setup->H, L = block->setup->L;
     for (size_t h = 0; h < H; h++) {
         for (size_t k = 0; k < columns; k++) {
-            double *V = AT(block->V, h * columns + k);
+            double *V = HSPEC_AT(block->V, h * columns + k);
             vd sum = first || k > h || k >= block->inside ? vd_set(0.0) : vd_load(V);
             for (size_t l = 0; l < L; l++) {
-                sum = sum + vd_load(AT(block->kernel.d, h * L + l)) * vd_load(AT(block->W, l * columns + k));
+                sum = sum + vd_load(HSPEC_AT(block->kernel.d, h * L + l)) * vd_load(HSPEC_AT(block->W, l * columns + k));
             }
             vd_store(V, sum);
         }
@@ -187,16 +185,16 @@ HSPEC_INLINE size_t vd_factor_gradients(hspec_reduced *block, size_t width)
     /* Rows grow from `width` to M columns, in place: from the last row on. */
     for (size_t h = H; h-- > 0;) {
         for (size_t j = width; j-- > 0;) {
-            vd_store(AT(T, h * M + j), j <= h ? vd_load(AT(T, h * width + j)) : vd_set(0.0));
+            vd_store(HSPEC_AT(T, h * M + j), j <= h ? vd_load(HSPEC_AT(T, h * width + j)) : vd_set(0.0));
         }
         for (size_t l = 0; l < L; l++) {
-            vd_store(AT(T, h * M + width + l), vd_load(AT(block->kernel.d, h * L + l)));
+            vd_store(HSPEC_AT(T, h * M + width + l), vd_load(HSPEC_AT(block->kernel.d, h * L + l)));
         }
     }
     vd_lq(H, M, T);
     for (size_t h = 0; h < H; h++) {
         for (size_t j = 0; j < after; j++) {
-            vd_store(AT(T, h * after + j), vd_load(AT(T, h * M + j)));
+            vd_store(HSPEC_AT(T, h * after + j), vd_load(HSPEC_AT(T, h * M + j)));
         }
     }
     return after;
@@ -211,9 +209,9 @@ HSPEC_INLINE void vd_outside_location(hspec_reduced *block, size_t width, size_t
         for (size_t j = 0; j < K; j++) {
             vd sum = vd_set(0.0);
             for (size_t k = j; k <= h && k < width; k++) {
-                sum = sum + vd_load(AT(block->T, h * width + k)) * vd_load(AT(block->A, k * K + j));
+                sum = sum + vd_load(HSPEC_AT(block->T, h * width + k)) * vd_load(HSPEC_AT(block->A, k * K + j));
             }
-            vd_store(AT(block->X, h * stride + H + j), rate * sum);
+            vd_store(HSPEC_AT(block->X, h * stride + H + j), rate * sum);
         }
     }
 }
@@ -224,8 +222,8 @@ HSPEC_INLINE void vd_outside_token(hspec_reduced *block, size_t columns, size_t 
     const size_t H = block->setup->H;
     for (size_t h = 0; h < H; h++) {
         for (size_t j = 0; j < block->inside; j++) {
-            vd_store(AT(block->X, h * stride + H + j),
-                     j <= h ? block->setup->rate * vd_load(AT(block->V, h * columns + j)) : vd_set(0.0));
+            vd_store(HSPEC_AT(block->X, h * stride + H + j),
+                     j <= h ? block->setup->rate * vd_load(HSPEC_AT(block->V, h * columns + j)) : vd_set(0.0));
         }
     }
 }
@@ -237,17 +235,17 @@ HSPEC_INLINE void vd_new_residual(hspec_reduced *block, size_t stride)
     const double rate = block->setup->rate;
     for (size_t h = 0; h < H; h++) {
         for (size_t j = 0; j < H; j++) {
-            vd x = -rate * vd_load(AT(block->dR, h * H + j));
+            vd x = -rate * vd_load(HSPEC_AT(block->dR, h * H + j));
             if (j <= h) {
-                x = x + vd_load(AT(block->R, h * H + j));
+                x = x + vd_load(HSPEC_AT(block->R, h * H + j));
             }
-            vd_store(AT(block->X, h * stride + j), x);
+            vd_store(HSPEC_AT(block->X, h * stride + j), x);
         }
     }
     vd_lq(H, stride, block->X);
     for (size_t h = 0; h < H; h++) {
         for (size_t j = 0; j <= h; j++) {
-            vd_store(AT(block->R, h * H + j), vd_load(AT(block->X, h * stride + j)));
+            vd_store(HSPEC_AT(block->R, h * H + j), vd_load(HSPEC_AT(block->X, h * stride + j)));
         }
     }
 }
@@ -261,10 +259,10 @@ HSPEC_INLINE void vd_bias_and_scale(hspec_reduced *block)
         if (!layer->bias_per_head) {
             vd sum = vd_set(0.0);
             for (size_t h = 0; h < H; h++) {
-                sum = sum + vd_load(AT(block->db, h));
+                sum = sum + vd_load(HSPEC_AT(block->db, h));
             }
             for (size_t h = 0; h < H; h++) {
-                vd_store(AT(block->db, h), sum);
+                vd_store(HSPEC_AT(block->db, h), sum);
             }
         }
         vd_descend(H, block->setup->rate, block->db, block->kernel.bias);
@@ -280,9 +278,9 @@ static void step(hspec_reduced *block, uint64_t t)
     const size_t H = setup->H, L = setup->L, F = setup->F;
     const int token = block->kernel.gram != NULL;
     const vu k0 = vu_load(block->keys), k1 = vu_load(block->keys + HSPEC_W);
-    double *c = block->normals, *u = AT(c, F * L);
-    const double *for_theta = AT(u, H * L), *outside = AT(c, block->normals_sequence);
-    const double *for_bartlett = token ? AT(outside, L * block->inside) : outside;
+    double *c = block->normals, *u = HSPEC_AT(c, F * L);
+    const double *for_theta = HSPEC_AT(u, H * L), *outside = HSPEC_AT(c, block->normals_sequence);
+    const double *for_bartlett = token ? HSPEC_AT(outside, L * block->inside) : outside;
     const uint64_t *bits = block->words + block->words_sequence * HSPEC_W;
     size_t width = 0, columns = 0;
     for (size_t b = 0; b < setup->B; b++) {
@@ -298,7 +296,7 @@ static void step(hspec_reduced *block, uint64_t t)
         }
         HSPEC_LEVELED(hspec_signal_ops_table).draw(setup->signal, block->words, for_theta, block->theta);
         for (size_t f = 0; f < F; f++) {
-            vd_store(AT(c, f * L), vd_load(AT(c, f * L)) + vd_load(AT(block->theta, f)));
+            vd_store(HSPEC_AT(c, f * L), vd_load(HSPEC_AT(c, f * L)) + vd_load(HSPEC_AT(block->theta, f)));
         }
         vd_scores(block, c, u);
         if (token) {
@@ -334,4 +332,4 @@ static void advance(hspec_reduced *block, uint64_t from, uint64_t to)
     }
 }
 
-const hspec_reduced_ops HSPEC_LEVELED(hspec_reduced_ops_table) = {advance};
+const hspec_reduced_ops HSPEC_LEVELED(hspec_reduced_ops_table) = {HSPEC_VW, advance};

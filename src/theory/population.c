@@ -22,35 +22,48 @@ static void layout(hspec_population *p, hspec_arena *arena)
 {
     hspec_kernel_layout(&p->kernel, p->H, p->L, 0, arena);
     p->keys = hspec_arena_take(arena, 2 * HSPEC_W, sizeof(uint64_t));
-    p->normals = hspec_arena_doubles(arena, (p->L * (p->F + p->H) + p->F + 4) * HSPEC_W);
-    p->words = hspec_arena_take(arena, 4 * HSPEC_W, sizeof(uint64_t));
+    p->normals = hspec_arena_doubles(arena, (p->L * (p->F + p->H) + p->F + 8) * HSPEC_W);
+    p->words = hspec_arena_take(arena, 8 * HSPEC_W, sizeof(uint64_t));
     p->theta = hspec_arena_doubles(arena, p->F * HSPEC_W);
 }
 
-static hspec_status create(hspec_population *p, const hspec_task_params *task, const hspec_layer_params *layer,
-                           uint64_t seed, hspec_error *err)
+/** A thread: one arena, seen from each of its parts. */
+typedef struct worker {
+    hspec_population part[HSPEC_W / HSPEC_WIDTH_BASELINE];
+    hspec_arena arena;
+} worker;
+
+static hspec_status create(worker *self, const hspec_task_params *task, const hspec_layer_params *layer, uint64_t seed,
+                           size_t width, hspec_error *err)
 {
-    *p = (hspec_population){.H = layer->heads,
-                            .L = task->tokens,
-                            .F = hspec_signal_features(task->signal),
-                            .signal = task->signal,
-                            .activation = hspec_kernel_activation(layer->activation)};
-    layout(p, &p->arena);
-    HSPEC_TRY(hspec_arena_commit(&p->arena, err));
-    layout(p, &p->arena);
+    const hspec_population like = {.H = layer->heads,
+                                   .L = task->tokens,
+                                   .F = hspec_signal_features(task->signal),
+                                   .signal = task->signal,
+                                   .activation = hspec_kernel_activation(layer->activation)};
+    self->part[0] = like;
+    layout(&self->part[0], &self->arena);
+    HSPEC_TRY(hspec_arena_commit(&self->arena, err));
+    for (size_t i = 0; i < HSPEC_W / width; i++) { /* the same places, shifted by the lanes of the parts before */
+        hspec_arena shifted = {.base = self->arena.base + i * width * sizeof(double), .used = 0};
+        self->part[i] = like;
+        layout(&self->part[i], &shifted);
+    }
     for (size_t w = 0; w < HSPEC_W; w++) {
         const hspec_stream stream = hspec_random_stream(seed, w + 1, HSPEC_PURPOSE_NODES);
-        p->keys[w] = stream.key[0];
-        p->keys[HSPEC_W + w] = stream.key[1];
-        p->kernel.target[w] = 1;
+        self->part[0].keys[w] = stream.key[0];
+        self->part[0].keys[HSPEC_W + w] = stream.key[1];
+        self->part[0].kernel.target[w] = 1;
     }
     return HSPEC_OK;
 }
 
 /** Everything that one call works on. */
 typedef struct work {
-    hspec_population *population; /* [threads] */
+    const hspec_population_ops *ops;
+    worker *workers; /* [threads] */
     int threads;
+    size_t H;
     size_t blocks; /* of 8 nodes */
     size_t n;      /* states in this batch */
     const hspec_order *states;
@@ -61,20 +74,23 @@ typedef struct work {
 /** Sums of a batch of states over all nodes: every thread takes whole parts. */
 static void sum_parts(work *w)
 {
-    const hspec_population_ops *ops = HSPEC_PICK(hspec_population_ops_table, hspec_cpu_level());
+    const size_t H = w->H, parts = HSPEC_W / w->ops->width;
     memset(w->sums, 0, PARTS * w->n * 2 * sizeof *w->sums);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
     for (size_t part = 0; part < PARTS; part++) {
 #ifdef _OPENMP
-        hspec_population *p = &w->population[omp_get_thread_num()];
+        hspec_population *view = w->workers[omp_get_thread_num()].part;
 #else
-        hspec_population *p = w->population;
+        hspec_population *view = w->workers[0].part;
 #endif
         for (size_t block = part; block < w->blocks; block += PARTS) {
-            ops->draw(p, block);
-            for (size_t i = 0; i < w->n; i++) {
-                ops->add(p, w->states[i].alignment, w->roots + i * p->H * p->H, w->states[i].bias, w->states[i].scale,
-                         w->sums + (part * w->n + i) * 2);
+            for (size_t v = 0; v < parts; v++) {
+                w->ops->draw(&view[v], block);
+                for (size_t i = 0; i < w->n; i++) {
+                    const hspec_order *state = &w->states[i];
+                    w->ops->add(&view[v], state->alignment, w->roots + i * H * H, state->bias, state->scale,
+                                w->sums + (part * w->n + i) * 2);
+                }
             }
         }
     }
@@ -83,7 +99,7 @@ static void sum_parts(work *w)
 /** One batch: roots, sums, means and standard errors. `offset` is the place of its first state, for messages. */
 static hspec_status evaluate(work *w, size_t offset, double *loss, double *error, hspec_error *err)
 {
-    const size_t H = w->population->H;
+    const size_t H = w->H;
     for (size_t i = 0; i < w->n; i++) {
         const size_t bad = hspec_dense_root(H, w->states[i].residual, w->roots + i * H * H);
         if (bad) {
@@ -148,7 +164,10 @@ hspec_status hspec_population_loss(const hspec_task_params *task, const hspec_la
         return hspec_error_set(err, HSPEC_EARG, "hspec_population_loss: task, layer, states and loss must not be NULL");
     }
     HSPEC_TRY(check(task, layer, nodes, threads, n, states, err));
-    work w = {.threads = 1, .blocks = (nodes + 63) / 64 * 8};
+    work w = {.ops = HSPEC_PICK(hspec_population_ops_table, hspec_cpu_level()),
+              .threads = 1,
+              .H = layer->heads,
+              .blocks = (nodes + 63) / 64 * 8};
 #ifdef _OPENMP
     w.threads = threads > 0 ? threads : omp_get_max_threads();
 #endif
@@ -156,7 +175,7 @@ hspec_status hspec_population_loss(const hspec_task_params *task, const hspec_la
     hspec_arena arena = {0};
     double *results = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        w.population = hspec_arena_take(&arena, (size_t)w.threads, sizeof *w.population);
+        w.workers = hspec_arena_take(&arena, (size_t)w.threads, sizeof *w.workers);
         w.roots = hspec_arena_doubles(&arena, hspec_memory_mul(batch, H * H));
         w.sums = hspec_arena_doubles(&arena, PARTS * batch * 2);
         results = hspec_arena_doubles(&arena, hspec_memory_mul(n, 2));
@@ -166,13 +185,13 @@ hspec_status hspec_population_loss(const hspec_task_params *task, const hspec_la
     }
     hspec_status status = HSPEC_OK;
     for (int i = 0; i < w.threads && status == HSPEC_OK; i++) {
-        status = create(&w.population[i], task, layer, seed, err);
+        status = create(&w.workers[i], task, layer, seed, w.ops->width, err);
     }
     if (status == HSPEC_OK) {
         status = run(&w, n, states, results, results + n, err);
     }
     for (int i = 0; i < w.threads; i++) {
-        hspec_arena_free(&w.population[i].arena);
+        hspec_arena_free(&w.workers[i].arena);
     }
     if (status == HSPEC_OK) {
         memcpy(loss, results, n * sizeof *loss);

@@ -7,7 +7,7 @@
 #include "attention/kernel.h"
 #include "model/signal.h"
 
-/** Scratch space of one thread; arrays are [...][W], a lane is a node. */
+/** Scratch space of one thread, seen from one part; arrays are [...][W], a lane is a node. */
 typedef struct hspec_population {
     size_t H, L, F;
     const hspec_signal *signal;
@@ -17,11 +17,11 @@ typedef struct hspec_population {
     double *normals; /* [L (F + H) + F] c [F][L], u [H][L], normals of theta [F] */
     uint64_t *words; /* [4] */
     double *theta;   /* [F] */
-    hspec_arena arena;
 } hspec_population;
 
 typedef struct hspec_population_ops {
-    /** Draws the nodes of one block of lanes. */
+    size_t width; /**< lanes in a part */
+    /** Draws the nodes of one part of a block of lanes. */
     void (*draw)(hspec_population *population, uint64_t block);
     /** Adds the loss at one state and its square, summed over the lanes, to sums[0] and sums[1].
      *  @param m in [H][F] @param R in [H][H] lower triangular @param b in [H] */
