@@ -100,7 +100,7 @@ static hspec_status get_state(const hspec_archive *archive, hspec_archive_sgd *s
     if (!values) {
         return HSPEC_OK;
     }
-    uint64_t step;
+    uint64_t step = 0;
     HSPEC_TRY(need_integer(archive, "/sgd/state", "step", &step, err));
     if (values->dims[0] != t->seeds) {
         return hspec_error_set(err, HSPEC_EIO, "/sgd/state/values: found %zu seeds, allowed %zu, as in /sgd/alignment",
@@ -118,7 +118,7 @@ static hspec_status get_state(const hspec_archive *archive, hspec_archive_sgd *s
 
 hspec_status hspec_archive_sgd_get(const hspec_archive *archive, hspec_archive_sgd *sgd, hspec_error *err)
 {
-    uint64_t complete, planned;
+    uint64_t complete = 0, planned = 0;
     HSPEC_TRY(need_integer(archive, "/sgd", "complete", &complete, err));
     HSPEC_TRY(need_integer(archive, "/sgd", "planned_rows", &planned, err));
     HSPEC_TRY(need_all(archive, err));

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * headspec info --json. */
+#include <string.h>
+
+#include "cli/info.h"
+#include "cli/json.h"
+#include "core/status.h"
+
+static hspec_status append(cJSON *list, cJSON *item, hspec_error *err)
+{
+    if (!item || !cJSON_AddItemToArray(list, item)) {
+        cJSON_Delete(item);
+        return hspec_error_memory(err, sizeof *item);
+    }
+    return HSPEC_OK;
+}
+
+static hspec_status append_list(cJSON *list, cJSON **inner, hspec_error *err)
+{
+    cJSON *item = cJSON_CreateArray();
+    HSPEC_TRY(append(list, item, err));
+    *inner = item;
+    return HSPEC_OK;
+}
+
+/* Texts and numbers of "/" under their own names. */
+static hspec_status add_origin(const hspec_archive *archive, cJSON *object, hspec_error *err)
+{
+    for (size_t i = 0; i < hspec_archive_notes_count; i++) {
+        const hspec_archive_note *note = &hspec_archive_notes[i];
+        if (strcmp(note->group, "/") != 0) {
+            continue;
+        }
+        const hspec_archive_attribute *attribute = hspec_archive_attribute_find(archive, "/", note->name);
+        if (note->kind == HSPEC_ARCHIVE_TEXT) {
+            HSPEC_TRY(hspec_json_text(object, note->name, attribute->text, err));
+        } else if (note->kind == HSPEC_ARCHIVE_INTEGER) {
+            HSPEC_TRY(hspec_json_integer(object, note->name, attribute->integer, err));
+        } else {
+            HSPEC_TRY(hspec_json_number(object, note->name, attribute->number, err));
+        }
+    }
+    return HSPEC_OK;
+}
+
+static hspec_status add_names(cJSON *object, const hspec_archive_dataset *dataset, hspec_error *err)
+{
+    cJSON *list = NULL;
+    HSPEC_TRY(hspec_json_list(object, "dimensions", &list, err));
+    const char *name = dataset->dimensions;
+    while (*name) {
+        char one[64];
+        size_t n = strcspn(name, ",");
+        (void)snprintf(one, sizeof one, "%.*s", (int)(n < sizeof one ? n : sizeof one - 1), name);
+        HSPEC_TRY(append(list, cJSON_CreateString(one), err));
+        name += n + (name[n] == ',');
+    }
+    return HSPEC_OK;
+}
+
+static hspec_status add_dataset(cJSON *list, const hspec_archive_dataset *dataset, hspec_error *err)
+{
+    cJSON *object = cJSON_CreateObject(), *shape = NULL;
+    HSPEC_TRY(append(list, object, err));
+    HSPEC_TRY(hspec_json_text(object, "path", dataset->path, err));
+    HSPEC_TRY(hspec_json_text(object, "type", hspec_archive_table_type(dataset->type), err));
+    HSPEC_TRY(hspec_json_list(object, "shape", &shape, err));
+    for (size_t i = 0; i < dataset->rank; i++) {
+        HSPEC_TRY(append(shape, cJSON_CreateNumber((double)dataset->dims[i]), err));
+    }
+    HSPEC_TRY(add_names(object, dataset, err));
+    HSPEC_TRY(hspec_json_text(object, "unit", dataset->unit, err));
+    return hspec_json_text(object, "description", dataset->sentence, err);
+}
+
+/* [S][H][F] at the last row. */
+static hspec_status add_alignment(cJSON *object, const hspec_trajectory *t, hspec_error *err)
+{
+    cJSON *seeds = NULL, *heads = NULL, *features = NULL;
+    HSPEC_TRY(hspec_json_list(object, "final_alignment", &seeds, err));
+    for (size_t s = 0; s < t->seeds; s++) {
+        HSPEC_TRY(append_list(seeds, &heads, err));
+        for (size_t h = 0; h < t->heads; h++) {
+            HSPEC_TRY(append_list(heads, &features, err));
+            const double *m = t->alignment + ((s * t->rows + t->rows - 1) * t->heads + h) * t->features;
+            for (size_t f = 0; f < t->features; f++) {
+                HSPEC_TRY(append(features, cJSON_CreateNumber(m[f]), err));
+            }
+        }
+    }
+    return HSPEC_OK;
+}
+
+static hspec_status add_sgd(cJSON *object, const hspec_archive_sgd *from, hspec_error *err)
+{
+    const hspec_trajectory *t = &from->trajectory;
+    cJSON *sgd = NULL, *loss = NULL;
+    if (t->rows == 0) {
+        return HSPEC_OK;
+    }
+    HSPEC_TRY(hspec_json_child(object, "sgd", &sgd, err));
+    HSPEC_TRY(hspec_json_flag(sgd, "complete", from->complete, err));
+    HSPEC_TRY(hspec_json_integer(sgd, "rows", t->rows, err));
+    HSPEC_TRY(hspec_json_integer(sgd, "planned_rows", from->planned_rows, err));
+    HSPEC_TRY(hspec_json_integer(sgd, "seeds", t->seeds, err));
+    HSPEC_TRY(hspec_json_integer(sgd, "heads", t->heads, err));
+    HSPEC_TRY(hspec_json_integer(sgd, "features", t->features, err));
+    HSPEC_TRY(hspec_json_flag(sgd, "state", from->state.seeds > 0, err));
+    HSPEC_TRY(hspec_json_integer(sgd, "final_step", t->step[t->rows - 1], err));
+    HSPEC_TRY(hspec_json_number(sgd, "final_time", t->time[t->rows - 1], err));
+    HSPEC_TRY(hspec_json_list(sgd, "final_loss", &loss, err));
+    for (size_t s = 0; s < t->seeds; s++) {
+        HSPEC_TRY(append(loss, cJSON_CreateNumber(from->loss[s * t->rows + t->rows - 1]), err));
+    }
+    return add_alignment(sgd, t, err);
+}
+
+hspec_status hspec_info_json(const hspec_info *info, cJSON *object, hspec_error *err)
+{
+    HSPEC_TRY(hspec_json_text(object, "file", info->path, err));
+    HSPEC_TRY(add_origin(info->archive, object, err));
+    if (info->experiment) {
+        HSPEC_TRY(hspec_json_texts(object, "unused", info->experiment->unused, info->experiment->unused_count, err));
+    } else {
+        HSPEC_TRY(hspec_json_text(object, "config_refused", info->refusal, err));
+    }
+    if (info->archive->foreign) {
+        HSPEC_TRY(hspec_json_text(object, "foreign", info->archive->foreign, err));
+    }
+    cJSON *datasets = NULL;
+    HSPEC_TRY(hspec_json_list(object, "datasets", &datasets, err));
+    for (size_t i = 0; i < info->archive->dataset_count; i++) {
+        HSPEC_TRY(add_dataset(datasets, &info->archive->datasets[i], err));
+    }
+    return add_sgd(object, &info->sgd, err);
+}
