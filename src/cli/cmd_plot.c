@@ -114,6 +114,12 @@ static hspec_status read_options(plot *run, hspec_error *err)
                          : strcmp(match, "none") == 0 ? HSPEC_FIGURE_MATCH_NONE
                                                       : HSPEC_FIGURE_MATCH_AUTO;
     run->options.title = hspec_options_text(run->arguments, "title", NULL);
+    if (hspec_options_given(run->arguments, "no-title")) {
+        if (run->options.title) {
+            return hspec_error_set(err, HSPEC_EARG, "plot: found --title and --no-title, allowed is one of them");
+        }
+        run->options.title = "";
+    }
     HSPEC_TRY(read_size(run, err));
     return read_font(run, err);
 }
@@ -260,10 +266,13 @@ static hspec_status draw(plot *run, const char *name, hspec_error *err)
     free(script);
     if (status == HSPEC_OK) {
         status = hspec_atomic_write(run->path, bytes, size, err);
-    } else if (run->script) {
+    } else if (run->script || !run->gnuplot) {
         char why[sizeof err->message];
         (void)snprintf(why, sizeof why, "%s", err->message);
-        status = hspec_error_set(err, status, "%.1900s; the script is in %.100s", why, run->script);
+        status = hspec_error_set(err, status, "%.1500s; %s%.400s", why,
+                                 run->script ? "the script is in "
+                                             : "--keep-script FILE.gp writes a script to run elsewhere",
+                                 run->script ? run->script : "");
     }
     free(bytes);
     return status;
@@ -308,7 +317,8 @@ static const hspec_option plot_options[] = {
     {"xscale", 0, "linear|log", 0, "axis of N / D (default: as the records are spaced)"},
     {"size", 0, "WIDTHxHEIGHT", 0, "in cm; without a height it is chosen by the panels (default 16)"},
     {"font", 0, "NAME,SIZE", 0, "size in points (default sans-serif,9)"},
-    {"title", 0, "TEXT", 0, "above the panels, '' for none (default: the parameters)"},
+    {"title", 0, "TEXT", 0, "above the panels (default: the parameters)"},
+    {"no-title", 0, NULL, 0, "nothing above the panels but the legend"},
     {"match", 0, "auto|all|none", 0, "which heads may change places from seed to seed (default auto)"},
     {"keep-script", 0, "FILE.gp", 0, "write the gnuplot script too, data and all"},
     {"force", 0, NULL, 0, "replace the script if it exists; a figure is always replaced"},
@@ -331,7 +341,9 @@ const hspec_cli_command hspec_cmd_plot = {
         "The loss does not change when heads change places, or when a feature of symmetric amplitude changes\n"
         "sign. So heads, and signs, of different seeds are matched by their trajectories before any mean is\n"
         "taken; what a head becomes counts most. Heads that the start tells apart keep their numbers. Matched\n"
-        "heads are ordered by their last alignment with the feature on which they differ most.\n"
+        "heads are ordered by their last alignment with the feature on which they differ most. Matching also\n"
+        "fits noise: where heads do not differ, their means part by about the width of the band over the square\n"
+        "root of the number of seeds.\n"
         "\n"
         "The script of --keep-script is complete: change it and run gnuplot on it. It writes to the path of -o.",
     .options = plot_options,

@@ -150,8 +150,7 @@ hspec_status hspec_figure_render(const hspec_gnuplot *gnuplot, const char *scrip
 {
     if (!gnuplot->program) {
         return hspec_error_set(err, HSPEC_EEXTERNAL,
-                               "gnuplot was not found; figures need it at run time (Debian: package gnuplot-nox). "
-                               "--keep-script FILE.gp writes a script that gnuplot on another machine can run");
+                               "gnuplot was not found; figures need it at run time (Debian: package gnuplot-nox)");
     }
     streams s = {0};
     char *found = NULL, *complaints = NULL;
