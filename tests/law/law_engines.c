@@ -2,13 +2,13 @@
  * The reduced engine against the explicit one, and both against the naive one: the same law, configuration by
  * configuration. HSPEC_LAW_FULL=1 takes more seeds, longer times and more sizes. Seeds are fixed.
  * Level: a run in which every law agrees fails with probability at most 1e-3 (trial.h says how). */
-// clang-format off: cmocka needs these before it
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-// clang-format on
+
+#include <cmocka.h>
+
 #include "headspec.h"
 #include "law/trial.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The tests of the law suite, themselves tested: reference values, calibration under the null, power. */
-// clang-format off: cmocka needs these before it
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-// clang-format on
+
+#include <cmocka.h>
+
 #include "law/stats.c"
 
 #include <math.h>
