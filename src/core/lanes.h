@@ -36,6 +36,26 @@ typedef double vd __attribute__((vector_size(8 * HSPEC_VW)));
 typedef int64_t vi __attribute__((vector_size(8 * HSPEC_VW)));
 typedef uint64_t vu __attribute__((vector_size(8 * HSPEC_VW)));
 
+/** Runs `call`, in which L stands for the number of tokens, with L a constant for the common numbers: the loops over
+ *  tokens unroll, and sums over tokens stay in registers. */
+#define HSPEC_WITH_TOKENS(tokens, call)                                                                                \
+    do {                                                                                                               \
+        switch (tokens) {                                                                                              \
+            HSPEC_TOKENS_CASE(3, call)                                                                                 \
+            HSPEC_TOKENS_CASE(5, call)                                                                                 \
+            HSPEC_TOKENS_CASE(10, call)                                                                                \
+        default: {                                                                                                     \
+            const size_t L = (tokens);                                                                                 \
+            call;                                                                                                      \
+        } break;                                                                                                       \
+        }                                                                                                              \
+    } while (0)
+#define HSPEC_TOKENS_CASE(number, call)                                                                                \
+    case number: {                                                                                                     \
+        const size_t L = (number);                                                                                     \
+        call;                                                                                                          \
+    } break;
+
 /** Item i of an array [...][W], seen from the part at which x points. */
 #define HSPEC_AT(x, i) ((x) + (i) * HSPEC_W)
 

@@ -3,8 +3,27 @@
 #ifndef HSPEC_CORE_NORMAL_H
 #define HSPEC_CORE_NORMAL_H
 
-#include "core/threefry.h"
 #include "core/vecmath.h"
+
+#if defined(HSPEC_LEVEL_AVX2)
+/** AVX2 has no rotation, but one instruction that moves bytes. */
+HSPEC_INLINE vu vu_rotate(vu x, int R)
+{
+    typedef uint8_t vb __attribute__((vector_size(8 * HSPEC_VW)));
+    const vb b = (vb)x;
+    if (R == 16) {
+        return (vu)__builtin_shufflevector(b, b, 6, 7, 0, 1, 2, 3, 4, 5, 14, 15, 8, 9, 10, 11, 12, 13, 22, 23, 16, 17,
+                                           18, 19, 20, 21, 30, 31, 24, 25, 26, 27, 28, 29);
+    }
+    if (R == 24) {
+        return (vu)__builtin_shufflevector(b, b, 5, 6, 7, 0, 1, 2, 3, 4, 13, 14, 15, 8, 9, 10, 11, 12, 21, 22, 23, 16,
+                                           17, 18, 19, 20, 29, 30, 31, 24, 25, 26, 27, 28);
+    }
+    return (x << R) | (x >> (64 - R));
+}
+#define HSPEC_ROTATE(x, R) vu_rotate(x, R)
+#endif
+#include "core/threefry.h"
 
 /** (k + 1/2) 2^-52 with k the upper 52 bits of the word: uniform on (0, 1), symmetric, never 0 or 1. */
 HSPEC_INLINE vd vd_uniform(vu word)
@@ -70,21 +89,19 @@ HSPEC_INLINE void vd_fill_normals(vu k0, vu k1, uint64_t c0, uint64_t c1, double
     for (; i + 4 < n; i += 8) {
         vd_normals(4, k0, k1, c0, c1 + i / 2, HSPEC_AT(x, i));
     }
-    if (i < n) {
-        vd_normals(2, k0, k1, c0, c1 + i / 2, HSPEC_AT(x, i));
+    for (; i < n; i += 2) {
+        vd_normals(1, k0, k1, c0, c1 + i / 2, HSPEC_AT(x, i));
     }
 }
 
 /** w[i], i < n: words from the counters (c0, c1 + i / 2). @param w out [n + HSPEC_FILL_SLACK][W] */
 HSPEC_INLINE void vd_fill_words(vu k0, vu k1, uint64_t c0, uint64_t c1, uint64_t *w, size_t n)
 {
-    for (size_t i = 0; i < n; i += 4) {
-        vu w0[2], w1[2];
-        vu_words(2, k0, k1, c0, c1 + i / 2, w0, w1);
-        for (size_t j = 0; j < 2; j++) {
-            vu_store(HSPEC_AT(w, i + 2 * j), w0[j]);
-            vu_store(HSPEC_AT(w, i + 2 * j + 1), w1[j]);
-        }
+    for (size_t i = 0; i < n; i += 2) {
+        vu w0, w1;
+        vu_words(1, k0, k1, c0, c1 + i / 2, &w0, &w1);
+        vu_store(HSPEC_AT(w, i), w0);
+        vu_store(HSPEC_AT(w, i + 1), w1);
     }
 }
 

@@ -7,10 +7,15 @@
 
 #include <stdint.h>
 
+/** Rotation by R bits to the left. */
+#ifndef HSPEC_ROTATE
+#define HSPEC_ROTATE(x, R) (((x) << (R)) | ((x) >> (64 - (R))))
+#endif
+
 #define HSPEC_THREEFRY_MIX(N, x0, x1, R)                                                                               \
     for (int i_ = 0; i_ < (N); i_++) {                                                                                 \
         (x0)[i_] = (x0)[i_] + (x1)[i_];                                                                                \
-        (x1)[i_] = (((x1)[i_] << (R)) | ((x1)[i_] >> (64 - (R)))) ^ (x0)[i_];                                          \
+        (x1)[i_] = HSPEC_ROTATE((x1)[i_], R) ^ (x0)[i_];                                                               \
     }
 
 #define HSPEC_THREEFRY_KEY(N, x0, x1, a, b, n)                                                                         \

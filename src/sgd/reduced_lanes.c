@@ -72,28 +72,40 @@ HSPEC_INLINE void vd_bartlett(hspec_reduced *block, uint64_t step, uint64_t sequ
     }
 }
 
-/** chi_hl = sum_f m_hf c_fl + sum_{j <= h} R_hj u_jl. @param c in [F][L] @param u in [H][L] */
-HSPEC_INLINE void vd_scores(hspec_reduced *block, const double *c, const double *u)
+/** chi_hl = sum_f m_hf c_fl + sum_{j <= h} R_hj u_jl, up to CHUNK tokens at a time. @param c in [F][L] @param u in [H][L] */
+HSPEC_INLINE void vd_scores(hspec_reduced *block, const double *c, const double *u, size_t L)
 {
-    const size_t H = block->setup->H, L = block->setup->L, F = block->setup->F;
+    enum { CHUNK = 5 };
+    const size_t H = block->setup->H, F = block->setup->F;
     for (size_t h = 0; h < H; h++) {
-        for (size_t l = 0; l < L; l++) {
-            vd sum = vd_set(0.0);
+        for (size_t first = 0; first < L; first += CHUNK) {
+            const size_t n = L - first < CHUNK ? L - first : CHUNK;
+            vd sum[CHUNK];
+            for (size_t l = 0; l < n; l++) {
+                sum[l] = vd_set(0.0);
+            }
             for (size_t f = 0; f < F; f++) {
-                sum = sum + vd_load(HSPEC_AT(block->m, h * F + f)) * vd_load(HSPEC_AT(c, f * L + l));
+                const vd m = vd_load(HSPEC_AT(block->m, h * F + f));
+                for (size_t l = 0; l < n; l++) {
+                    sum[l] = sum[l] + m * vd_load(HSPEC_AT(c, f * L + first + l));
+                }
             }
             for (size_t j = 0; j <= h; j++) {
-                sum = sum + vd_load(HSPEC_AT(block->R, h * H + j)) * vd_load(HSPEC_AT(u, j * L + l));
+                const vd R = vd_load(HSPEC_AT(block->R, h * H + j));
+                for (size_t l = 0; l < n; l++) {
+                    sum[l] = sum[l] + R * vd_load(HSPEC_AT(u, j * L + first + l));
+                }
             }
-            vd_store(HSPEC_AT(block->kernel.chi, h * L + l), sum);
+            for (size_t l = 0; l < n; l++) {
+                vd_store(HSPEC_AT(block->kernel.chi, h * L + first + l), sum[l]);
+            }
         }
     }
 }
 
 /** out_hj (+)= sum_l d_hl x_jl for j < J. @param x in [J][L] */
-HSPEC_INLINE void vd_accumulate(const hspec_kernel *k, size_t J, const double *x, int first, double *out)
+HSPEC_INLINE void vd_accumulate(const hspec_kernel *k, size_t L, size_t J, const double *x, int first, double *out)
 {
-    const size_t L = k->tokens;
     for (size_t h = 0; h < k->heads; h++) {
         for (size_t j = 0; j < J; j++) {
             vd sum = first ? vd_set(0.0) : vd_load(HSPEC_AT(out, h * J + j));
@@ -122,9 +134,9 @@ HSPEC_INLINE void vd_descend(size_t n, double rate, const double *dx, double *x)
 }
 
 /** G_ll' = (sum_f c_fl c_fl' + sum_j u_jl u_jl' + sum_k W_lk W_l'k) / D. */
-HSPEC_INLINE void vd_gram(hspec_reduced *block, const double *c, const double *u, size_t columns)
+HSPEC_INLINE void vd_gram(hspec_reduced *block, size_t L, const double *c, const double *u, size_t columns)
 {
-    const size_t H = block->setup->H, L = block->setup->L, F = block->setup->F;
+    const size_t H = block->setup->H, F = block->setup->F;
     const double inverse = 1.0 / (double)block->setup->D;
     for (size_t l = 0; l < L; l++) {
         for (size_t i = 0; i <= l; i++) {
@@ -160,9 +172,9 @@ HSPEC_INLINE size_t vd_outside_tokens(hspec_reduced *block, const double *normal
 }
 
 /** V <- L factor of [V 0] + d W, H x inside. V is stored with stride `columns`. */
-HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t columns, int first)
+HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t L, size_t columns, int first)
 {
-    const size_t H = block->setup->H, L = block->setup->L;
+    const size_t H = block->setup->H;
     for (size_t h = 0; h < H; h++) {
         for (size_t k = 0; k < columns; k++) {
             double *V = HSPEC_AT(block->V, h * columns + k);
@@ -177,9 +189,9 @@ HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t columns, int fi
 }
 
 /** T <- L factor of [T | d]; the width of T before is `width`, after it min(H, width + L), returned. T is dense. */
-HSPEC_INLINE size_t vd_factor_gradients(hspec_reduced *block, size_t width)
+HSPEC_INLINE size_t vd_factor_gradients(hspec_reduced *block, size_t L, size_t width)
 {
-    const size_t H = block->setup->H, L = block->setup->L, M = width + L;
+    const size_t H = block->setup->H, M = width + L;
     const size_t after = M < H ? M : H;
     double *T = block->T;
     /* Rows grow from `width` to M columns, in place: from the last row on. */
@@ -272,10 +284,10 @@ HSPEC_INLINE void vd_bias_and_scale(hspec_reduced *block)
     }
 }
 
-static void step(hspec_reduced *block, uint64_t t)
+HSPEC_INLINE void step(hspec_reduced *block, uint64_t t, size_t L)
 {
     const hspec_setup *setup = block->setup;
-    const size_t H = setup->H, L = setup->L, F = setup->F;
+    const size_t H = setup->H, F = setup->F;
     const int token = block->kernel.gram != NULL;
     const vu k0 = vu_load(block->keys), k1 = vu_load(block->keys + HSPEC_W);
     double *c = block->normals, *u = HSPEC_AT(c, F * L);
@@ -298,20 +310,20 @@ static void step(hspec_reduced *block, uint64_t t)
         for (size_t f = 0; f < F; f++) {
             vd_store(HSPEC_AT(c, f * L), vd_load(HSPEC_AT(c, f * L)) + vd_load(HSPEC_AT(block->theta, f)));
         }
-        vd_scores(block, c, u);
+        vd_scores(block, c, u, L);
         if (token) {
             columns = vd_outside_tokens(block, outside);
-            vd_gram(block, c, u, columns);
+            vd_gram(block, L, c, u, columns);
         }
         setup->activation->gradient(&block->kernel);
-        vd_accumulate(&block->kernel, F, c, first, block->dm);
-        vd_accumulate(&block->kernel, H, u, first, block->dR);
+        vd_accumulate(&block->kernel, L, F, c, first, block->dm);
+        vd_accumulate(&block->kernel, L, H, u, first, block->dR);
         vd_add(H, block->kernel.db, first, block->db);
         vd_add(1, block->kernel.ds, first, block->ds);
         if (token) {
-            vd_outside_update(block, columns, first);
+            vd_outside_update(block, L, columns, first);
         } else {
-            width = vd_factor_gradients(block, width);
+            width = vd_factor_gradients(block, L, width);
         }
     }
     vd_descend(H * F, setup->rate, block->dm, block->m);
@@ -325,11 +337,16 @@ static void step(hspec_reduced *block, uint64_t t)
     vd_bias_and_scale(block);
 }
 
-static void advance(hspec_reduced *block, uint64_t from, uint64_t to)
+HSPEC_INLINE void steps(hspec_reduced *block, uint64_t from, uint64_t to, size_t L)
 {
     for (uint64_t t = from; t < to; t++) {
-        step(block, t);
+        step(block, t, L);
     }
+}
+
+static void advance(hspec_reduced *block, uint64_t from, uint64_t to)
+{
+    HSPEC_WITH_TOKENS(block->setup->L, steps(block, from, to, L));
 }
 
 const hspec_reduced_ops HSPEC_LEVELED(hspec_reduced_ops_table) = {HSPEC_VW, advance};
