@@ -12,14 +12,14 @@ void hspec_dense_lq(size_t n, size_t m, double *A, size_t stride)
         for (size_t j = i + 1; j < m; j++) {
             tail += row[j] * row[j];
         }
-        if (tail <= 1e-280) { /* nothing to reflect: the squares of what is left vanish */
+        if (tail <= 1e-200) { /* nothing to reflect: entries below 1e-100 count as zero */
             memset(row + i + 1, 0, (m - i - 1) * sizeof *row);
             continue;
         }
         /* Reflect onto alpha = +-|row| with the sign of row[i]: row[i] - alpha without cancellation. */
         const double alpha = copysign(sqrt(row[i] * row[i] + tail), row[i]);
         const double first = -tail / (row[i] + alpha);
-        const double beta = 2 / (first * first + tail);
+        const double beta = (row[i] + alpha) / (alpha * tail); /* 2 / v.v */
         for (size_t k = i + 1; k < n; k++) {
             double *other = A + k * stride;
             double dot = other[i] * first;

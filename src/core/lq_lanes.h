@@ -5,7 +5,7 @@
 
 #include "core/lanes.h"
 
-/** A = L Q by Householder reflections, as hspec_dense_lq. Entries below 1e-140 count as zero: their squares vanish.
+/** A = L Q by Householder reflections, as hspec_dense_lq. Entries below 1e-100 count as zero.
  *  @param A inout [n][m][W], pointing at the part; on return the lower trapezoid holds L; what lies above it is left over, not zero. */
 HSPEC_INLINE void vd_lq(size_t n, size_t m, double *A)
 {
@@ -18,10 +18,12 @@ HSPEC_INLINE void vd_lq(size_t n, size_t m, double *A)
             tail = tail + x * x;
         }
         const vd alpha = vd_copysign(vd_sqrt(head * head + tail), head);
-        /* Where the rest of the row is zero there is nothing to reflect: beta = 0 leaves the other rows as they are. */
-        const vi some = tail > 1e-280;
-        const vd first = -tail / vd_select(some, head + alpha, vd_set(1.0));
-        const vd beta = vd_select(some, 2.0 / vd_select(some, first * first + tail, vd_set(1.0)), vd_set(0.0));
+        /* The reflection I - beta v v^T with v = (first, rest of the row); v.v = -2 alpha first gives beta a form that
+         * does not wait for first. Where the rest is zero there is nothing to reflect: beta = 0. */
+        const vi some = tail > 1e-200;
+        const vd sum = head + alpha;
+        const vd first = -tail / vd_select(some, sum, vd_set(1.0));
+        const vd beta = (vd)(some & (vi)(sum / vd_select(some, alpha * tail, vd_set(1.0))));
         for (size_t k = i + 1; k < n; k++) {
             double *other = A + k * m * HSPEC_W;
             vd lead = vd_load(other + i * HSPEC_W);
