@@ -26,34 +26,6 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void layout_bartlett(hspec_bartlett *b, size_t order, double degrees, hspec_arena *arena)
-{
-    b->order = order;
-    b->degrees = degrees;
-    b->columns = degrees < (double)order ? (size_t)degrees : order;
-    b->normals = b->columns;
-    for (size_t i = 0; i < order; i++) {
-        b->normals += min(i, b->columns);
-    }
-    b->words = (b->columns + 2) / 3;
-    b->d = hspec_arena_doubles(arena, b->columns * HSPEC_W);
-    b->c = hspec_arena_doubles(arena, b->columns * HSPEC_W);
-    b->bound = hspec_arena_doubles(arena, b->columns * HSPEC_W);
-}
-
-static void fill_bartlett(hspec_bartlett *b)
-{
-    for (size_t j = 0; j < b->columns; j++) {
-        const double degrees = b->degrees - (double)j;
-        const double d = degrees >= 2 ? 0.5 * degrees - 1.0 / 3.0 : 0;
-        for (size_t i = j * HSPEC_W; i < (j + 1) * HSPEC_W; i++) {
-            b->d[i] = d;
-            b->c[i] = d > 0 ? 1 / sqrt(9 * d) : 0;
-            b->bound[i] = d > 0 ? 1 / (54 * d) : 0;
-        }
-    }
-}
-
 static void layout(hspec_reduced *part, const hspec_setup *setup, hspec_arena *arena)
 {
     const size_t H = setup->H, L = setup->L, F = setup->F, W = HSPEC_W;
@@ -67,9 +39,9 @@ static void layout(hspec_reduced *part, const hspec_setup *setup, hspec_arena *a
     part->keys = hspec_arena_take(arena, 2 * W, sizeof(uint64_t));
     part->inside = outside < (double)H ? (size_t)outside : H;
     if (token) {
-        layout_bartlett(&part->bartlett, L, outside - (double)part->inside, arena);
+        hspec_bartlett_layout(&part->bartlett, L, outside - (double)part->inside, arena);
     } else {
-        layout_bartlett(&part->bartlett, min(H, hspec_memory_mul(setup->B, L)), outside, arena);
+        hspec_bartlett_layout(&part->bartlett, min(H, hspec_memory_mul(setup->B, L)), outside, arena);
     }
     part->normals_sequence = L * (F + H) + hspec_signal_normals(setup->signal);
     part->words_sequence = setup->signal->law == HSPEC_LAW_POINTS ? 1 : 0;
@@ -178,7 +150,7 @@ static hspec_status create(const hspec_setup *setup, size_t first, void **out, h
         hspec_arena shifted = {.base = self->arena.base + i * lane_ops()->width * sizeof(double), .used = 0};
         layout(&self->part[i], setup, &shifted);
     }
-    fill_bartlett(&self->part[0].bartlett);
+    hspec_bartlett_fill(&self->part[0].bartlett);
     for (size_t lane = 0; lane < HSPEC_W; lane++) {
         start_lane(self, lane);
     }

@@ -8,20 +8,8 @@
 #ifndef HSPEC_SGD_REDUCED_H
 #define HSPEC_SGD_REDUCED_H
 
+#include "core/bartlett.h"
 #include "sgd/setup.h"
-
-/** Bartlett factor A of a Wishart matrix: [order][columns], lower trapezoidal, A A^T ~ Wishart_order(n), for any n >= 0
- *  (columns = min(order, n)). A_jj^2 ~ chi^2(n - j), j from 0; unit normals below. */
-typedef struct hspec_bartlett {
-    size_t order, columns;
-    size_t normals; /* how many normals a draw takes: first one for each diagonal entry, then the entries below */
-    size_t words;   /* how many words: 21 bits for each diagonal entry */
-    double degrees; /* n */
-    /* [columns], the same in every lane, for n - j >= 2 degrees of freedom (else 0): */
-    double *d;     /* (n - j) / 2 - 1/3 */
-    double *c;     /* 1 / sqrt(9 d) */
-    double *bound; /* 1 / (54 d) */
-} hspec_bartlett;
 
 /** Everything a part needs; arrays are [...][W], lane innermost, and point at the first lane of the part. */
 typedef struct hspec_reduced {

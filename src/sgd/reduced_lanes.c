@@ -10,67 +10,14 @@
  */
 #include "sgd/reduced.h"
 
+#include "core/bartlett_lanes.h"
 #include "core/lq_lanes.h"
 #include "core/normal.h"
-#include "core/random.h"
-
-#include <math.h>
 
 /** Counters of a step: word 0 is the step, word 1 the sequence in its upper half and the place in its lower half. */
 #define SEQUENCE(b) ((uint64_t)(b) << 32)
 #define WORDS (UINT64_C(1) << 31)
-
-/** The diagonal entry for which the fast test could not decide: exact, in scalar arithmetic, rarely.
- *  u = (bits + u') / 2^21 with a fresh uniform u' refines the 21 bits that the fast test had. */
-static __attribute__((noinline)) double chi2_exact(const hspec_reduced *block, uint64_t step, uint64_t sequence, size_t j,
-                                                   size_t lane, double x, uint64_t bits)
-{
-    const hspec_stream stream = {{block->keys[lane], block->keys[HSPEC_W + lane]}};
-    const double degrees = block->bartlett.degrees - (double)j;
-    const uint64_t place = sequence | (WORDS + (WORDS >> 1) + ((uint64_t)j << 12));
-    const double u = ((double)bits + hspec_random_uniform(stream, step, place)) * 0x1p-21;
-    double value;
-    return hspec_random_chi2_try(degrees, x, u, &value) ? value : hspec_random_chi2(stream, step, place + 1, degrees);
-}
-
-/** A Bartlett factor A [order][columns] from its normals and words.
- *  chi^2 by Marsaglia and Tsang: t = c x, chi^2 = 2 d (1 + t)^3, accepted with probability exp f >= 1 - x^4 / (54 d) for
- *  |t| <= 1/2 (docs/theory.md, "Random numbers"), which 21 bits of a uniform nearly always decide. */
-HSPEC_INLINE void vd_bartlett(hspec_reduced *block, uint64_t step, uint64_t sequence, const double *normals,
-                              const uint64_t *words)
-{
-    const hspec_bartlett *b = &block->bartlett;
-    const size_t K = b->columns;
-    const double *below = HSPEC_AT(normals, K);
-    for (size_t i = 0; i < b->order; i++) {
-        for (size_t j = 0; j < i && j < K; j++, below += HSPEC_W) {
-            vd_store(HSPEC_AT(block->A, i * K + j), vd_load(below));
-        }
-    }
-    for (size_t j = 0; j < K; j++) {
-        const vd x = vd_load(HSPEC_AT(normals, j));
-        double *diagonal = HSPEC_AT(block->A, j * K + j);
-        if (b->degrees - (double)j < 2) {
-            vd_store(diagonal, vd_abs(x));
-            continue;
-        }
-        const vu bits = (vu_load(HSPEC_AT(words, j / 3)) >> (21 * (j % 3))) & UINT64_C(0x1fffff);
-        const vd upper = ((vd)(bits | UINT64_C(0x4330000000000000)) - 0x1p52 + 1.0) * 0x1p-21;
-        const vd d = vd_load(HSPEC_AT(b->d, j)), t = vd_load(HSPEC_AT(b->c, j)) * x;
-        const vd v = (1.0 + t) * (1.0 + t) * (1.0 + t);
-        vd chi2 = 2.0 * d * v;
-        const vd square = x * x;
-        const vi sure = (upper <= 1.0 - square * square * vd_load(HSPEC_AT(b->bound, j))) & (vd_abs(t) <= 0.5);
-        if (vi_any(~sure)) {
-            for (size_t w = 0; w < HSPEC_VW; w++) {
-                if (!sure[w]) {
-                    chi2[w] = chi2_exact(block, step, sequence, j, w, x[w], bits[w]);
-                }
-            }
-        }
-        vd_store(diagonal, vd_sqrt(chi2));
-    }
-}
+#define EXACT (WORDS + (WORDS >> 1))
 
 /** chi_hl = sum_f m_hf c_fl + sum_{j <= h} R_hj u_jl, up to CHUNK tokens at a time. @param c in [F][L] @param u in [H][L] */
 HSPEC_INLINE void vd_scores(hspec_reduced *block, const double *c, const double *u, size_t L)
@@ -304,7 +251,7 @@ HSPEC_INLINE void step(hspec_reduced *block, uint64_t t, size_t L)
         vd_fill_words(k0, k1, t, SEQUENCE(b) | WORDS, block->words,
                       block->words_sequence + (bartlett ? block->bartlett.words : 0));
         if (bartlett) {
-            vd_bartlett(block, t, SEQUENCE(b), for_bartlett, bits);
+            vd_bartlett(&block->bartlett, block->keys, t, SEQUENCE(b) | EXACT, for_bartlett, bits, block->A);
         }
         HSPEC_LEVELED(hspec_signal_ops_table).draw(setup->signal, block->words, for_theta, block->theta);
         for (size_t f = 0; f < F; f++) {
