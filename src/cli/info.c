@@ -93,8 +93,12 @@ static void print_datasets(const hspec_info *info, FILE *out)
     for (size_t i = 0; i < info->archive->dataset_count; i++) {
         const hspec_archive_dataset *d = &info->archive->datasets[i];
         char shape[200];
-        (void)fprintf(out, "  %-18s %s  %s  (%s)  unit %s\n", d->path, hspec_archive_table_type(d->type),
-                      hspec_archive_shape(d, shape, sizeof shape), d->dimensions, d->unit);
+        (void)fprintf(out, "  %-18s %s  %s", d->path, hspec_archive_table_type(d->type),
+                      hspec_archive_shape(d, shape, sizeof shape));
+        if (d->dimensions[0]) {
+            (void)fprintf(out, "  (%s)  unit %s", d->dimensions, d->unit);
+        }
+        (void)fputc('\n', out);
         if (d->sentence[0]) {
             (void)fprintf(out, "      %s\n", d->sentence);
         }

@@ -136,6 +136,7 @@ static hspec_status write_dataset(hid_t file, const hspec_archive_dataset *datas
 typedef struct image {
     unsigned char *bytes;
     size_t size;
+    size_t refused; /* bytes that could not be had */
 } image;
 
 static void *image_realloc(void *old, size_t size, H5FD_file_image_op_t operation, void *data)
@@ -144,12 +145,14 @@ static void *image_realloc(void *old, size_t size, H5FD_file_image_op_t operatio
     image *made = data;
     unsigned char *bytes = realloc(old, size);
     if (!bytes) {
+        made->refused = size;
         return NULL;
     }
     if (size > made->size) {
         memset(bytes + made->size, 0, size - made->size);
     }
-    *made = (image){bytes, size};
+    made->bytes = bytes;
+    made->size = size;
     return bytes;
 }
 
@@ -253,6 +256,9 @@ hspec_status hspec_archive_image(const hspec_archive *archive, void **bytes, siz
         status = fail(err, "the file");
     }
     hspec_hdf5_end(&silence);
+    if (made.refused) {
+        status = hspec_error_memory(err, made.refused);
+    }
     if (status == HSPEC_OK) {
         status = find_end(&made, &end, err);
     }

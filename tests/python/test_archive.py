@@ -4,9 +4,11 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -199,6 +201,7 @@ class Archive(unittest.TestCase):
         run("train", self.path("reduced.yaml"), "-o", other, "--checkpoint", "0", "--quiet")
         self.assert_same(self.path("reduced.h5"), other)
 
+    @unittest.skipUnless(shutil.which("h5dump") and shutil.which("h5repack"), "the tools of HDF5 are not installed")
     def test_tools(self):
         for name in EXPERIMENTS:
             with self.subTest(name):
@@ -237,6 +240,34 @@ class Archive(unittest.TestCase):
             self.assertEqual(found["unused"], ["layer.bias"] if name == "softmax" else [])
             np.testing.assert_allclose(found["sgd"]["final_alignment"], file["sgd/alignment"][:, -1], rtol=1e-15)
             np.testing.assert_allclose(found["sgd"]["final_loss"], file["sgd/loss"][:, -1], rtol=1e-15)
+
+    def test_page(self):
+        """The Python of docs/archive.md runs as it stands."""
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "archive.md")
+        with open(page, encoding="utf-8") as file:
+            blocks = re.findall(r"^```python\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+        self.assertEqual(len(blocks), 1)
+        shutil.copy(self.path("reduced.h5"), self.path("a.h5"))
+        printed = subprocess.run([sys.executable, "-c", blocks[0]], cwd=self.folder, capture_output=True, text=True,
+                                 check=True)
+        self.assertIn(REDUCED, printed.stdout)
+        self.assertIn("seed,time,head,feature", printed.stdout)
+
+    def test_additions(self):
+        """What a user adds does not disturb, unless it pretends to be ours."""
+        path = self.path("added.h5")
+        shutil.copy(self.path("reduced.h5"), path)
+        with h5py.File(path, "a") as file:
+            file["mine/numbers"] = np.arange(3.0)
+            file["mine/words"] = ["a", "b"]
+            file.attrs["note"] = "look at seed 3"
+        text = run("info", path)
+        self.assertIn("/mine/numbers", text)
+        self.assertIn("foreign  /mine/words", text)
+        self.assertEqual(run("info", path, "--csv", "/mine/numbers"), "dimension0,numbers\n0,0\n1,1\n2,2\n")
+        with h5py.File(path, "a") as file:
+            del file["sgd/loss"]
+        run("info", path, status=1)
 
     def test_misuse(self):
         run("info", self.path("none.h5"), status=1)
