@@ -10,10 +10,10 @@
  *  The diagonal of L keeps the signs of the diagonal of A as it comes to it. Exact zeros and coinciding rows are fine. */
 void hspec_dense_lq(size_t n, size_t m, double *A, size_t stride);
 
-/** A lower triangular R with R R^T = S for symmetric positive semidefinite S, of any rank: Cholesky with the pivots that
- *  are zero within rounding left out.
+/** A lower triangular R with a diagonal >= 0 and R R^T = S, entry by entry within 1e-13 n times the largest diagonal entry
+ *  of S, for symmetric positive semidefinite S of any rank.
  *  @param S in [n][n] (the lower triangle is read) @param R out [n][n]
- *  @return 0, or 1 + the index of the first row at which S is seen not to be positive semidefinite. */
+ *  @return 0, or 1 + the index of the first row at which S is seen not to be positive semidefinite, or not finite. */
 size_t hspec_dense_root(size_t n, const double *S, double *R);
 
 /** S = R R^T. @param R in [n][m] @param S out [n][n] */
