@@ -32,8 +32,8 @@ hspec_stream hspec_random_stream(uint64_t seed, uint64_t substream, hspec_purpos
 void hspec_random_words(hspec_stream stream, uint64_t c0, uint64_t c1, uint64_t words[2]);
 /** The first of these words as a uniform on (0, 1). */
 double hspec_random_uniform(hspec_stream stream, uint64_t c0, uint64_t c1);
-/** chi-squared with `degrees` >= 0 degrees of freedom, exact in law, from the counters (c0, c1 + 0, 1, 2, ...): fewer
- *  than 2^20 of them with probability 1 - 10^-5000. */
+/** chi-squared with a whole number `degrees` >= 0 of degrees of freedom, exact in law, from the counters (c0, c1 + 0, 1,
+ *  2, ...): fewer than 2^20 of them with probability 1 - 10^-5000. */
 double hspec_random_chi2(hspec_stream stream, uint64_t c0, uint64_t c1, double degrees);
 /** One attempt of the rejection method behind it: from a normal x and a uniform u, for degrees >= 2.
  *  @return 1 and the value when accepted, else 0. */
@@ -41,7 +41,8 @@ int hspec_random_chi2_try(double degrees, double x, double u, double *value);
 
 /** The bulk generators of one instruction-set level. */
 typedef struct hspec_random_ops {
-    /** x[0..n) standard normals from the counters (c0, c1 + g), g = 0 .. ceil(n / 2) - 1.
+    /** x[0..n) standard normals from the counters (c0, c1 + g), block by block of W counters: first the first normal of
+     *  each of them, then the second ones; n / 2 counters when n is a multiple of 2 W.
      *  x aligned to HSPEC_ALIGN, with room for n rounded up to a multiple of HSPEC_NORMALS_GRAIN. */
     void (*normals)(hspec_stream stream, uint64_t c0, uint64_t c1, double *x, size_t n);
     /** The same in single precision: 4 normals a counter. */
