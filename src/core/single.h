@@ -19,6 +19,18 @@ HSPEC_INLINE void vf_store(float *p, vf x)
     *(vf *)__builtin_assume_aligned(p, sizeof(vf)) = x;
 }
 
+/** VW floats as doubles. GCC makes one instruction of the list of elements, but not of __builtin_convertvector. */
+HSPEC_INLINE vd vd_widen(const float *p)
+{
+#if HSPEC_VW == 2
+    return (vd){p[0], p[1]};
+#elif HSPEC_VW == 4
+    return (vd){p[0], p[1], p[2], p[3]};
+#else
+    return (vd){p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
+#endif
+}
+
 HSPEC_INLINE vf vf_set(float x)
 {
     return x - (vf){0};
@@ -95,7 +107,8 @@ HSPEC_INLINE void vf_box_muller(int N, const vfu *word0, const vfu *word1, vf *x
     for (int i = 0; i < N; i++) {
         const vf r = vf_sqrt(-2.0f * logarithm[i]);
         cosine[i] = (vf)((vfu)cosine[i] ^ (word1[i] << 31));
-        const vfu exchange = ((vfu)sine[i] ^ (vfu)cosine[i]) & (0 - ((word1[i] >> 1) & 1));
+        const vfu mask = (vfu)((vfi)(word1[i] << 30) >> 31);
+        const vfu exchange = ((vfu)sine[i] ^ (vfu)cosine[i]) & mask;
         x[i] = r * (vf)((vfu)cosine[i] ^ exchange);
         y[i] = r * (vf)((vfu)sine[i] ^ exchange);
     }

@@ -14,14 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-typedef float vh __attribute__((vector_size(4 * HSPEC_VW))); /* as many floats as a native vector has doubles */
-
 /** The numbers from place i of a row of tokens. `single` is a constant at every call. */
 HSPEC_INLINE vd vd_token(const void *row, size_t i, int single)
 {
     if (single) {
-        const vh x = *(const vh *)__builtin_assume_aligned((const float *)row + i, sizeof(vh));
-        return __builtin_convertvector(x, vd);
+        return vd_widen((const float *)row + i);
     }
     return vd_load((const double *)row + i);
 }
