@@ -16,6 +16,6 @@ figure   demo/two_phases.svg
          demo/two_phases.png
 
 What to see: three heads learn where the signal is. At first all of them follow the mean of the signal and rise
-together: the unspecialized phase. Between t = 200 and t = 300 one head of each seed parts from the others and turns
+together: the unspecialized phase. After t = 200 one head of each seed parts from the others and, at about t = 300, turns
 negative: it has specialized on the sequences in which the signal is flipped, and the loss falls a second time.
 END
