@@ -3,44 +3,15 @@
 #include "cli/calibrate.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "cli/progress.h"
 #include "core/status.h"
 
-enum { RECORDS = 200, LOSS_STATES = 64, LOSS_NODES = 1024 };
-static const double LONG_ENOUGH = 0.02; /* seconds */
-
-/* When the records come. */
-typedef struct stopwatch {
-    double start, first, last;          /* seconds */
-    double done_at_first, done_at_last; /* steps */
-} stopwatch;
-
-static int notify(void *user, const hspec_event *event)
-{
-    stopwatch *watch = user;
-    if (event->kind != HSPEC_EVENT_PROGRESS) {
-        return 0;
-    }
-    watch->last = hspec_progress_now();
-    watch->done_at_last = event->done;
-    if (watch->done_at_first <= 0) {
-        watch->first = watch->last;
-        watch->done_at_first = event->done;
-    }
-    return watch->last - watch->start > LONG_ENOUGH;
-}
-
-/* Seconds of one step of all seeds. The first record is left out where possible: it meets cold memory. */
-static double seconds_per_step(const stopwatch *watch)
-{
-    if (watch->done_at_last > watch->done_at_first && watch->last > watch->first) {
-        return (watch->last - watch->first) / (watch->done_at_last - watch->done_at_first);
-    }
-    return watch->done_at_last > 0 ? (watch->last - watch->start) / watch->done_at_last : 0;
-}
+enum { LOSS_STATES = 64, LEAST_NODES = 64 };
+static const double MOST_WORK = 1e6;                          /* numbers */
+static const double LONG_ENOUGH = 0.05, TIME_TO_SPEND = 0.25; /* seconds */
 
 /* Seconds of one evaluation of the loss of one state, at all nodes. */
 static hspec_status time_loss(const hspec_experiment *experiment, const hspec_training *training, int threads,
@@ -48,47 +19,94 @@ static hspec_status time_loss(const hspec_experiment *experiment, const hspec_tr
 {
     hspec_trajectory t;
     hspec_training_trajectory(training, &t);
+    double each = (double)experiment->task.tokens * (double)experiment->layer.heads; /* scores of one node */
+    size_t count = (size_t)fmin(fmax(1, MOST_WORK / (LEAST_NODES * each)), LOSS_STATES);
+    size_t nodes =
+        (size_t)fmin(fmax(LEAST_NODES, MOST_WORK / ((double)count * each)), (double)experiment->theory.nodes);
     hspec_order states[LOSS_STATES];
     double loss[LOSS_STATES];
-    for (size_t i = 0; i < LOSS_STATES; i++) {
+    for (size_t i = 0; i < count; i++) {
         states[i] = (hspec_order){t.alignment, t.residual, t.bias, t.scale[0]};
     }
-    size_t nodes = experiment->theory.nodes < LOSS_NODES ? experiment->theory.nodes : LOSS_NODES;
     double start = hspec_progress_now();
-    HSPEC_TRY(hspec_population_loss(&experiment->task, &experiment->layer, nodes, 1, threads, LOSS_STATES, states, loss,
-                                    NULL, err));
-    *seconds = (hspec_progress_now() - start) / LOSS_STATES * (double)experiment->theory.nodes / (double)nodes;
+    HSPEC_TRY(hspec_population_loss(&experiment->task, &experiment->layer, nodes, 1, threads, count, states, loss, NULL,
+                                    err));
+    *seconds = (hspec_progress_now() - start) / (double)count * (double)experiment->theory.nodes / (double)nodes;
     return HSPEC_OK;
 }
 
-/* The run itself, with few records, the early ones close to each other, so that it can stop soon. */
+/* What is tried in place of the run: small steps, recorded once. */
+typedef struct trial {
+    hspec_task_params task;
+    hspec_training_params params;
+    double factor; /* a step of the run takes so many times longer */
+} trial;
+
+static trial make_trial(const hspec_experiment *experiment)
+{
+    trial made = {.task = experiment->task, .params = experiment->training, .factor = 1};
+    double L = (double)experiment->task.tokens, H = (double)experiment->layer.heads;
+    double S = (double)experiment->training.seeds, B = (double)experiment->training.batch;
+    double D = (double)experiment->task.dimension;
+    int is_explicit = experiment->training.engine == HSPEC_ENGINE_EXPLICIT;
+    /* numbers that one step makes: all of a sequence, or its scores */
+    double work = S * B * L * (is_explicit ? D : H);
+    if (work > MOST_WORK) {
+        double batch = fmax(1, floor(B * MOST_WORK / work));
+        work *= batch / B;
+        made.params.batch = (size_t)batch;
+        made.factor *= B / batch;
+    }
+    if (is_explicit && work > MOST_WORK) {
+        double least = (double)hspec_signal_features(experiment->task.signal) + H;
+        double dimension = fmax(fmin(least + 1000, D), floor(D * MOST_WORK / work));
+        made.task.dimension = (size_t)dimension;
+        made.factor *= D / dimension;
+    }
+    made.params.records = 1;
+    return made;
+}
+
+/* Seconds of so many steps of all seeds, and of the loss of one state. */
+static hspec_status time_steps(const hspec_experiment *experiment, const trial *tried, double steps, int threads,
+                               double *seconds, double *loss, hspec_error *err)
+{
+    hspec_training_params params = tried->params;
+    params.time = steps / (double)tried->task.dimension;
+    hspec_training *training = NULL;
+    HSPEC_TRY(hspec_training_create(&tried->task, &experiment->layer, &params, threads, &training, err));
+    double start = hspec_progress_now();
+    hspec_status status = hspec_training_run(training, NULL, err);
+    *seconds = hspec_progress_now() - start;
+    if (status == HSPEC_OK && *loss <= 0) {
+        status = time_loss(experiment, training, threads, loss, err);
+    }
+    hspec_training_free(training);
+    return status;
+}
+
+/* Ever longer runs, until one of them is long enough, and as many of those as there is time for. The early ones find
+ * sleeping threads and cold memory, and any may be disturbed by other programs: the fastest tells the speed. */
 static hspec_status measure(const hspec_experiment *experiment, int threads, hspec_calibration *calibration,
                             hspec_error *err)
 {
-    hspec_training_params params = experiment->training;
-    double steps = calibration->steps / (double)params.seeds;
-    params.spacing = HSPEC_SPACING_LOG;
-    params.records = steps < RECORDS ? (size_t)steps : RECORDS;
-    hspec_training *training = NULL;
-    HSPEC_TRY(hspec_training_create(&experiment->task, &experiment->layer, &params, threads, &training, err));
-    stopwatch watch = {.start = hspec_progress_now()};
-    hspec_monitor monitor = {notify, &watch};
-    hspec_status status = hspec_training_run(training, &monitor, err);
-    /* one that diverges here does so in the run as well, and is told then: its steps take no other time */
-    status = status == HSPEC_ESTOPPED || (status == HSPEC_ENONFINITE && watch.done_at_last > 0) ? HSPEC_OK : status;
-    double loss = 0;
-    if (status == HSPEC_OK) {
-        status = time_loss(experiment, training, threads, &loss, err);
-    }
-    hspec_training_free(training);
-    if (status != HSPEC_OK) {
-        return status;
-    }
-    double step = seconds_per_step(&watch);
-    double rows = (double)experiment->training.records + 1;
-    calibration->measured = 1;
-    calibration->rate = step > 0 ? (double)params.seeds / step : 0;
-    calibration->seconds = steps * step + rows * (double)params.seeds * loss;
+    double seeds = (double)experiment->training.seeds, rows = (double)experiment->training.records + 1;
+    double steps = calibration->steps / seeds;
+    trial tried = make_trial(experiment);
+    double step = INFINITY, loss = 0, n = 1;
+    double end = hspec_progress_now() + TIME_TO_SPEND;
+    do {
+        double elapsed = 0;
+        hspec_status status = time_steps(experiment, &tried, n, threads, &elapsed, &loss, err);
+        if (status == HSPEC_ENONFINITE && step < INFINITY) {
+            break; /* the run will say so; its steps take no other time */
+        }
+        HSPEC_TRY(status);
+        step = fmin(step, elapsed / n);
+        n = n * step < LONG_ENOUGH ? fmin(4 * n, steps) : n;
+    } while (hspec_progress_now() < end);
+    calibration->rate = seeds / (step * tried.factor);
+    calibration->seconds = steps * step * tried.factor + rows * seeds * loss;
     return HSPEC_OK;
 }
 
@@ -98,9 +116,17 @@ hspec_status hspec_calibrate_run(const hspec_experiment *experiment, int threads
     hspec_calibration found = {0};
     HSPEC_TRY(hspec_training_estimate(&experiment->task, &experiment->layer, &experiment->training, &found.bytes,
                                       &found.steps, err));
-    found.machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (found.bytes <= found.machine) {
-        HSPEC_TRY(measure(experiment, threads, &found, err));
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (found.bytes > machine) {
+        (void)snprintf(found.why, sizeof found.why, "this machine has %.3g GB of memory", machine / 1e9);
+    } else {
+        hspec_error trouble;
+        hspec_status status = measure(experiment, threads, &found, &trouble);
+        if (status == HSPEC_ENONFINITE) {
+            (void)snprintf(found.why, sizeof found.why, "%.500s", trouble.message);
+        } else if (status != HSPEC_OK) {
+            return hspec_error_set(err, status, "%s", trouble.message);
+        }
     }
     *calibration = found;
     return HSPEC_OK;

@@ -60,12 +60,13 @@ static void print_text(const check *c)
     (void)printf("%s\nsteps    %.0f for each seed, %.0f in all; %zu rows\n", e->unused_count ? "\n" : "",
                  k->steps / (double)e->training.seeds, k->steps, e->training.records + 1);
     print_bytes("memory   ", k->bytes);
-    if (k->measured) {
-        (void)printf("\ntime     about %.2g s (%.2g seed-steps/s), from a trial of a few milliseconds\n", k->seconds,
-                     k->rate);
+    if (!*k->why) {
+        char seconds[32], rate[32];
+        hspec_progress_format_seconds(k->seconds, seconds, sizeof seconds);
+        hspec_progress_format_rate(k->rate, rate, sizeof rate);
+        (void)printf("\ntime     about %s (%s seed-steps/s), from a trial of 0.3 s\n", seconds, rate);
     } else {
-        print_bytes(", this machine has ", k->machine);
-        (void)printf("\ntime     not measured: the memory does not suffice\n");
+        (void)printf("\ntime     not measured: %s\n", k->why);
     }
 }
 
@@ -123,11 +124,11 @@ static hspec_status fill_json(const check *c, cJSON *object, hspec_error *err)
     HSPEC_TRY(hspec_json_number(object, "steps_per_seed", k->steps / (double)c->experiment->training.seeds, err));
     HSPEC_TRY(hspec_json_number(object, "steps", k->steps, err));
     HSPEC_TRY(hspec_json_number(object, "memory_bytes", k->bytes, err));
-    if (k->measured) {
+    if (!*k->why) {
         HSPEC_TRY(hspec_json_number(object, "estimated_seconds", k->seconds, err));
         return hspec_json_number(object, "estimated_seed_steps_per_second", k->rate, err);
     }
-    return hspec_json_number(object, "machine_bytes", k->machine, err);
+    return hspec_json_text(object, "no_estimate", k->why, err);
 }
 
 static hspec_status print_json(const check *c, hspec_error *err)
@@ -149,15 +150,16 @@ static hspec_status check_all(const hspec_arguments *arguments, check *c, hspec_
     int threads = 0;
     HSPEC_TRY(hspec_options_threads(arguments, &threads, err));
     HSPEC_TRY(hspec_load_experiment(arguments, &c->experiment, &c->signal, err));
+    if (hspec_options_given(arguments, "quiet") && !hspec_options_given(arguments, "json")) {
+        return hspec_training_estimate(&c->experiment->task, &c->experiment->layer, &c->experiment->training,
+                                       &c->calibration.bytes, &c->calibration.steps, err);
+    }
     HSPEC_TRY(hspec_calibrate_run(c->experiment, threads, &c->calibration, err));
+    HSPEC_TRY(hspec_resolved_list(c->experiment, &c->values, &c->count, err));
     if (hspec_options_given(arguments, "json")) {
-        HSPEC_TRY(hspec_resolved_list(c->experiment, &c->values, &c->count, err));
         return print_json(c, err);
     }
-    if (!hspec_options_given(arguments, "quiet")) {
-        HSPEC_TRY(hspec_resolved_list(c->experiment, &c->values, &c->count, err));
-        print_text(c);
-    }
+    print_text(c);
     return HSPEC_OK;
 }
 
@@ -183,8 +185,8 @@ const hspec_cli_command hspec_cmd_check = {
     .usage = "EXPERIMENT.yaml [--set path=value]",
     .description =
         "Reads an experiment and prints what will run: every value with the defaults, and the keys that are\n"
-        "set but not used. The steps are exact. The time is an estimate: the run itself is started for a\n"
-        "few milliseconds (one step at least) and its speed there is taken for all of it.\n"
+        "set but not used. The steps are exact. The time is an estimate: the run is begun for 0.3 s, and\n"
+        "its speed there is taken for all of it.\n"
         "With --quiet only the exit status tells whether the experiment is valid.",
     .more = hspec_reference_help,
     .options = check_options,

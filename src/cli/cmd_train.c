@@ -24,10 +24,10 @@ typedef struct train {
     hspec_training *training;
     int threads;
     hspec_train_archive archive;
-    double interval; /* seconds between checkpoints; 0: at every record */
-    double next;     /* when the next checkpoint is due */
-    int warned;      /* a checkpoint failed, and the user knows */
-    double start;    /* seconds */
+    double interval;              /* seconds between checkpoints; 0: at every record */
+    double next;                  /* when the next checkpoint is due */
+    int warned;                   /* a checkpoint failed, and the user knows */
+    double seconds, loss_seconds; /* spent on the steps, with checkpoints, and on the loss after them */
     hspec_progress progress;
 } train;
 
@@ -39,7 +39,7 @@ static void write_checkpoint(train *run)
     double before = hspec_progress_now();
     hspec_error err;
     hspec_status status = hspec_train_archive_extend(&run->archive, NULL, &err);
-    if (status == HSPEC_OK) {
+    if (status == HSPEC_OK || status == HSPEC_ENONFINITE) {
         status = hspec_train_archive_write(&run->archive, run->path, 0, &err);
     }
     if (status != HSPEC_OK && !run->warned) {
@@ -96,7 +96,7 @@ static double final_loss(const train *run)
     return sum / (double)seeds;
 }
 
-static hspec_status report_json(const train *run, double seconds, double rate, hspec_error *err)
+static hspec_status report_json(const train *run, double rate, hspec_error *err)
 {
     const hspec_trajectory *trajectory = &run->archive.trajectory;
     cJSON *object = NULL;
@@ -108,64 +108,82 @@ static hspec_status report_json(const train *run, double seconds, double rate, h
     status = status ? status : hspec_json_integer(object, "steps", trajectory->step[trajectory->rows - 1], err);
     status = status ? status : hspec_json_number(object, "time", trajectory->time[trajectory->rows - 1], err);
     status = status ? status : hspec_json_number(object, "final_loss", final_loss(run), err);
-    status = status ? status : hspec_json_number(object, "seconds", seconds, err);
+    status = status ? status : hspec_json_number(object, "seconds", run->seconds, err);
+    status = status ? status : hspec_json_number(object, "loss_seconds", run->loss_seconds, err);
     status = status ? status : hspec_json_number(object, "seed_steps_per_second", rate, err);
     status = status ? status : hspec_json_print(object, err);
     cJSON_Delete(object);
     return status;
 }
 
-static hspec_status report(const train *run, double seconds, hspec_error *err)
+static hspec_status report(const train *run, hspec_error *err)
 {
     const hspec_trajectory *trajectory = &run->archive.trajectory;
     double steps = (double)trajectory->step[trajectory->rows - 1];
-    double rate = seconds > 0 ? steps * (double)trajectory->seeds / seconds : 0;
+    double rate = run->seconds > 0 ? steps * (double)trajectory->seeds / run->seconds : 0;
     if (hspec_options_given(run->arguments, "json")) {
-        return report_json(run, seconds, rate, err);
+        return report_json(run, rate, err);
     }
     if (!hspec_options_given(run->arguments, "quiet")) {
+        char duration[32], after[32], speed[32];
+        hspec_progress_format_seconds(run->seconds, duration, sizeof duration);
+        hspec_progress_format_seconds(run->loss_seconds, after, sizeof after);
+        hspec_progress_format_rate(rate, speed, sizeof speed);
         size_t stem = strlen(run->path);
         stem -= stem > 3 && strcmp(run->path + stem - 3, ".h5") == 0 ? 3 : 0;
         (void)printf("archive     %s\n"
                      "steps       %.0f for each of %zu seeds, %zu rows recorded\n"
-                     "time        %.2f s, %.3g seed-steps/s\n"
+                     "time        %s for the steps (%s seed-steps/s), %s for the loss\n"
                      "final loss  %.4f, mean over seeds\n"
                      "see it      headspec plot %s -o %.*s.svg\n",
-                     run->path, steps, trajectory->seeds, trajectory->rows, seconds, rate, final_loss(run), run->path,
-                     (int)stem, run->path);
+                     run->path, steps, trajectory->seeds, trajectory->rows, duration, speed, after, final_loss(run),
+                     run->path, (int)stem, run->path);
     }
     return HSPEC_OK;
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------------ */
 
+/* Loss, archive and last words of a run whose steps ended with `status`, its message in `err`. */
+static hspec_status train_end(train *run, hspec_status status, hspec_error *err)
+{
+    hspec_error lost;
+    double start = hspec_progress_now();
+    hspec_progress_start(&run->progress, "loss", "states", (double)run->experiment->training.seeds,
+                         hspec_options_given(run->arguments, "quiet"));
+    hspec_status loss = hspec_train_archive_extend(&run->archive, &run->progress, &lost);
+    run->loss_seconds = hspec_progress_now() - start;
+    hspec_progress_clear();
+    if (loss != HSPEC_OK && (loss != HSPEC_ENONFINITE || run->archive.rows == 0)) {
+        return hspec_error_set(err, loss, "%s", lost.message);
+    }
+    if (loss != HSPEC_OK && status == HSPEC_OK) {
+        status = hspec_error_set(err, loss, "%s", lost.message);
+    }
+    hspec_status written = hspec_train_archive_write(&run->archive, run->path, status == HSPEC_ENONFINITE, &lost);
+    if (written != HSPEC_OK && status == HSPEC_ENONFINITE) {
+        return hspec_error_prefix(err, status, "%.1000s; also", lost.message);
+    }
+    if (written != HSPEC_OK) {
+        return hspec_error_set(err, written, "%s", lost.message);
+    }
+    return status == HSPEC_OK ? report(run, err) : explain(run, status, err);
+}
+
 static hspec_status train_run(train *run, hspec_error *err)
 {
     hspec_monitor monitor = {notify, run};
     int quiet = hspec_options_given(run->arguments, "quiet");
-    run->start = hspec_progress_now();
-    run->next = run->start + run->interval;
+    double start = hspec_progress_now();
+    run->next = start + run->interval;
     hspec_progress_start(&run->progress, "train", "seed-steps", (double)run->experiment->training.seeds, quiet);
     hspec_cli_catch_signals();
     hspec_status status = hspec_training_run(run->training, &monitor, err);
-    double seconds = hspec_progress_now() - run->start;
+    run->seconds = hspec_progress_now() - start;
     if (status != HSPEC_OK && status != HSPEC_ESTOPPED && status != HSPEC_ENONFINITE) {
         return status;
     }
-    hspec_error lost;
-    hspec_progress_start(&run->progress, "loss", "states", (double)run->experiment->training.seeds, quiet);
-    hspec_status written = hspec_train_archive_extend(&run->archive, &run->progress, &lost);
-    if (written == HSPEC_OK) {
-        written = hspec_train_archive_write(&run->archive, run->path, status == HSPEC_ENONFINITE, &lost);
-    }
-    hspec_progress_clear();
-    if (written != HSPEC_OK) {
-        if (status == HSPEC_ENONFINITE) {
-            return hspec_error_prefix(err, status, "%.1000s; also", lost.message);
-        }
-        return hspec_error_set(err, written, "%s", lost.message);
-    }
-    return status == HSPEC_OK ? report(run, seconds, err) : explain(run, status, err);
+    return train_end(run, status, err);
 }
 
 /* --resume is known so that its name is not taken for a slip of the finger. */

@@ -47,7 +47,7 @@ static void bash_values(const hspec_cli_command *command)
             (void)fputs("' ;;\n", stdout);
             break;
         case KIND_FILE:
-            (void)fputs("COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", stdout);
+            (void)fputs("mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n", stdout);
             break;
         default:
             (void)fputs("return ;;\n", stdout);
@@ -81,12 +81,12 @@ static void print_bash(void)
                 "    local command=${COMP_WORDS[1]} choices=\n"
                 "    COMPREPLY=()\n"
                 "    if ((COMP_CWORD == 1)); then\n"
-                "        COMPREPLY=($(compgen -W '",
+                "        mapfile -t COMPREPLY < <(compgen -W '",
                 stdout);
     for (const hspec_cli_command *const *c = hspec_cli_commands; *c; c++) {
         (void)printf("%s ", (*c)->name);
     }
-    (void)fputs("--help --version' -- \"$word\"))\n"
+    (void)fputs("--help --version' -- \"$word\")\n"
                 "        return\n"
                 "    fi\n"
                 "    case $command:$previous in\n",
@@ -103,12 +103,12 @@ static void print_bash(void)
     }
     (void)fputs("        esac\n"
                 "        if [[ $word != -* && $command != completion ]]; then\n"
-                "            COMPREPLY=($(compgen -f -- \"$word\"))\n"
+                "            mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
                 "            return\n"
                 "        fi\n"
                 "        ;;\n"
                 "    esac\n"
-                "    COMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n"
+                "    mapfile -t COMPREPLY < <(compgen -W \"$choices\" -- \"$word\")\n"
                 "}\n"
                 "complete -o filenames -F _headspec headspec\n",
                 stdout);

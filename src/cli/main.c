@@ -134,6 +134,10 @@ static hspec_status dispatch(int argc, char **argv, hspec_error *err)
 int main(int argc, char **argv)
 {
     fill_standard_files();
+    static char buffer[1 << 16];
+    if (!isatty(STDOUT_FILENO)) {
+        (void)setvbuf(stdout, buffer, _IOFBF, sizeof buffer); /* so that most failures are seen, and named, by finish */
+    }
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like any other */
     hspec_error err = {0};
     return finish(dispatch(argc, argv, &err), &err);

@@ -31,8 +31,7 @@ void hspec_progress_start(hspec_progress *progress, const char *label, const cha
                                  .last = -1};
 }
 
-/* 6.1e6 -> "6.1 M" */
-static void format_rate(double rate, char *text, size_t size)
+void hspec_progress_format_rate(double rate, char *text, size_t size)
 {
     static const char letters[] = " kMGT";
     size_t i = 0;
@@ -40,18 +39,22 @@ static void format_rate(double rate, char *text, size_t size)
         rate /= 1000;
         i++;
     }
-    (void)snprintf(text, size, rate < 9.95 ? "%.1f" : "%.0f", rate);
+    (void)snprintf(text, size, rate < 9.95 ? "%.2g" : "%.0f", rate);
     if (i > 0) {
         size_t length = strlen(text);
         (void)snprintf(text + length, size - length, " %c", letters[i]);
     }
 }
 
-/* 75 -> "1 min 15 s" */
-static void format_seconds(double seconds, char *text, size_t size)
+void hspec_progress_format_seconds(double seconds, char *text, size_t size)
 {
-    if (seconds >= 1e9) {
-        (void)snprintf(text, size, "ages");
+    double days = seconds / 86400;
+    if (days >= 2) {
+        (void)snprintf(text, size, days < 1000 ? "%.3g days" : "%.2g years", days < 1000 ? days : days / 365.25);
+        return;
+    }
+    if (seconds < 9.95) {
+        (void)snprintf(text, size, seconds < 0.095 ? "%.2f s" : "%.1f s", seconds);
         return;
     }
     long whole = (long)(seconds + 0.5);
@@ -84,9 +87,9 @@ void hspec_progress_update(hspec_progress *progress, double done, double total)
     double elapsed = now - progress->start;
     double rate = elapsed > 0 ? done / elapsed : 0;
     char line[320], tail[160], speed[32] = "", left[32] = "?";
-    format_rate(rate * progress->scale, speed, sizeof speed);
+    hspec_progress_format_rate(rate * progress->scale, speed, sizeof speed);
     if (rate > 0) {
-        format_seconds((total - done) / rate, left, sizeof left);
+        hspec_progress_format_seconds((total - done) / rate, left, sizeof left);
     }
     (void)snprintf(tail, sizeof tail, "%3.0f %%  %s %s/s  %s left", 100 * share, speed, progress->unit, left);
 

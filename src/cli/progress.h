@@ -3,6 +3,8 @@
 #ifndef HSPEC_CLI_PROGRESS_H
 #define HSPEC_CLI_PROGRESS_H
 
+#include <stddef.h>
+
 typedef struct hspec_progress {
     const char *label;  /**< "train" */
     const char *unit;   /**< what the rate counts: "seed-steps" */
@@ -10,6 +12,11 @@ typedef struct hspec_progress {
     int active;         /**< standard error is a terminal, and not --quiet */
     double start, last; /**< seconds; last: when the bar was drawn, -1 before */
 } hspec_progress;
+
+/** 6.1e6 -> "6.1 M"; the buffer should have 32 bytes, here and below. */
+void hspec_progress_format_rate(double rate, char *text, size_t size);
+/** 75 -> "1 min 15 s", 0.02 -> "0.02 s". */
+void hspec_progress_format_seconds(double seconds, char *text, size_t size);
 
 /** Seconds of the monotonic clock. */
 double hspec_progress_now(void);

@@ -80,6 +80,9 @@ hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_prog
     while (status == HSPEC_OK && archive->rows < t->done) {
         size_t left = t->done - archive->rows;
         status = evaluate_rows(archive, archive->rows, left < together ? left : together, states, values, err);
+        if (status == HSPEC_EARG) {
+            status = HSPEC_ENONFINITE; /* numbers so large that a residual is not semidefinite any more */
+        }
         if (status == HSPEC_ENONFINITE && together > 1) {
             together = 1; /* look for the first row that has no loss */
             status = HSPEC_OK;
@@ -90,7 +93,13 @@ hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_prog
     }
     free(states);
     free(values);
-    return status == HSPEC_ENONFINITE && archive->rows > 0 ? HSPEC_OK : status;
+    if (status == HSPEC_ENONFINITE) {
+        return hspec_error_set(err, status,
+                               "the run diverges: the loss at t = %g is not finite; a smaller training.learning_rate "
+                               "(now %g) may help",
+                               t->time[archive->rows], archive->experiment->training.learning_rate);
+    }
+    return status;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------ */

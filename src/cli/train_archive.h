@@ -26,8 +26,8 @@ hspec_status hspec_train_archive_init(hspec_train_archive *archive, const hspec_
                                       hspec_error *err);
 void hspec_train_archive_release(hspec_train_archive *archive);
 
-/** Takes in what has been recorded since, and its loss. `progress` may be NULL. Stops without an error at a row whose
- *  loss is not finite. @return OK, EARG, ENOMEM. */
+/** Takes in what has been recorded since, and its loss. `progress` may be NULL.
+ *  @return OK; ENONFINITE (a row has no finite loss; the rows before it are taken in); ENOMEM. */
 hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_progress *progress, hspec_error *err);
 
 /** Writes the rows whose loss is known and, unless the run diverged, the state from which it can go on.

@@ -11,6 +11,7 @@ Small cases stand together in TOPIC.cases:
     @ bad.yaml              a file that follows ...
     | task:                 ... line by line; before the first case: a file of every case below
     [name of the case]
+    ~ heads: 3 => heads: -3     that text of the file is replaced (\\n: a new line)
     $ headspec check bad.yaml
     > expected line of standard output
     ! expected line of standard error
@@ -58,6 +59,7 @@ class Table:
             if line.startswith("[") and line.endswith("]"):
                 case = Case(f"{path.stem}/{line[1:-1]}")
                 case.files.update(shared)
+                current = None
                 kept = [line]
                 self.blocks.append((case, kept))
                 self.cases.append(case)
@@ -76,10 +78,16 @@ class Table:
                 files[current] = ""
             elif mark in ("| ", "|") and current in files:
                 files[current] += rest + "\n"
+            elif mark == "~ " and case and files:
+                old, arrow, new = rest.replace("\\n", "\n").partition(" => ")
+                name = current or list(files)[-1]
+                if not arrow or old not in files[name]:
+                    sys.exit(f"{path}:{number}: found '{rest}'; allowed: OLD => NEW, where OLD stands in {name}")
+                files[name] = files[name].replace(old, new, 1)
             elif mark == "$ " and case and case.command is None:
                 case.command = rest
             elif line and not line.startswith("#"):
-                sys.exit(f"{path}:{number}: found '{line}'; allowed: [name], @ | $ > ! = and #")
+                sys.exit(f"{path}:{number}: found '{line}'; allowed: [name], @ | ~ $ > ! = and #")
             kept.append(line)
         for case in self.cases:
             if case.command is None:
