@@ -5,39 +5,60 @@
 
 #include "core/lanes.h"
 
-/** A = L Q by Householder reflections, as hspec_dense_lq. Entries below 1e-100 count as zero.
- *  @param A inout [n][m][W], pointing at the part; on return the lower trapezoid holds L; what lies above it is left over, not zero. */
-HSPEC_INLINE void vd_lq(size_t n, size_t m, double *A)
+/** A = L Q by Householder reflections, as hspec_dense_lq, for N parts side by side (a constant at every call): each
+ *  reflection waits for a root and a division of its own. Entries below 1e-100 count as zero.
+ *  @param A inout [n][m][W], pointing at the first part; on return the lower trapezoid holds L; what lies above it is
+ *           left over, not zero. */
+HSPEC_INLINE void vd_lq(int N, size_t n, size_t m, double *A)
 {
     for (size_t i = 0; i < n && i < m; i++) {
-        double *row = A + i * m * HSPEC_W;
-        const vd head = vd_load(row + i * HSPEC_W);
-        vd tail = vd_set(0.0);
+        double *row = HSPEC_AT(A, i * m);
+        vd first[HSPEC_PARTS], beta[HSPEC_PARTS], alpha[HSPEC_PARTS], tail[HSPEC_PARTS];
+        for (int p = 0; p < N; p++) {
+            tail[p] = vd_set(0.0);
+        }
         for (size_t j = i + 1; j < m; j++) {
-            const vd x = vd_load(row + j * HSPEC_W);
-            tail = tail + x * x;
+            for (int p = 0; p < N; p++) {
+                const vd x = vd_load(HSPEC_AT(row, j) + p * HSPEC_VW);
+                tail[p] = tail[p] + x * x;
+            }
         }
-        const vd alpha = vd_copysign(vd_sqrt(head * head + tail), head);
-        /* The reflection I - beta v v^T with v = (first, rest of the row); v.v = -2 alpha first gives beta a form that
-         * does not wait for first. Where the rest is zero there is nothing to reflect: beta = 0. */
-        const vi some = tail > 1e-200;
-        const vd sum = head + alpha;
-        const vd first = -tail / vd_select(some, sum, vd_set(1.0));
-        const vd beta = (vd)(some & (vi)(sum / vd_select(some, alpha * tail, vd_set(1.0))));
+        for (int p = 0; p < N; p++) {
+            const vd head = vd_load(HSPEC_AT(row, i) + p * HSPEC_VW);
+            alpha[p] = vd_copysign(vd_sqrt(head * head + tail[p]), head);
+            /* The reflection I - beta v v^T with v = (first, rest of the row); v.v = -2 alpha first gives beta a form
+             * that does not wait for first. Where the rest is zero there is nothing to reflect: beta = 0. */
+            const vi some = tail[p] > 1e-200;
+            const vd sum = head + alpha[p];
+            first[p] = -tail[p] / vd_select(some, sum, vd_set(1.0));
+            beta[p] = (vd)(some & (vi)(sum / vd_select(some, alpha[p] * tail[p], vd_set(1.0))));
+        }
         for (size_t k = i + 1; k < n; k++) {
-            double *other = A + k * m * HSPEC_W;
-            vd lead = vd_load(other + i * HSPEC_W);
-            vd dot = lead * first;
-            for (size_t j = i + 1; j < m; j++) {
-                dot = dot + vd_load(other + j * HSPEC_W) * vd_load(row + j * HSPEC_W);
+            double *other = HSPEC_AT(A, k * m);
+            vd dot[HSPEC_PARTS];
+            for (int p = 0; p < N; p++) {
+                dot[p] = vd_load(HSPEC_AT(other, i) + p * HSPEC_VW) * first[p];
             }
-            dot = dot * beta;
-            vd_store(other + i * HSPEC_W, lead - dot * first);
             for (size_t j = i + 1; j < m; j++) {
-                vd_store(other + j * HSPEC_W, vd_load(other + j * HSPEC_W) - dot * vd_load(row + j * HSPEC_W));
+                for (int p = 0; p < N; p++) {
+                    dot[p] = dot[p] + vd_load(HSPEC_AT(other, j) + p * HSPEC_VW) * vd_load(HSPEC_AT(row, j) + p * HSPEC_VW);
+                }
+            }
+            for (int p = 0; p < N; p++) {
+                double *lead = HSPEC_AT(other, i) + p * HSPEC_VW;
+                dot[p] = dot[p] * beta[p];
+                vd_store(lead, vd_load(lead) - dot[p] * first[p]);
+            }
+            for (size_t j = i + 1; j < m; j++) {
+                for (int p = 0; p < N; p++) {
+                    double *x = HSPEC_AT(other, j) + p * HSPEC_VW;
+                    vd_store(x, vd_load(x) - dot[p] * vd_load(HSPEC_AT(row, j) + p * HSPEC_VW));
+                }
             }
         }
-        vd_store(row + i * HSPEC_W, alpha);
+        for (int p = 0; p < N; p++) {
+            vd_store(HSPEC_AT(row, i) + p * HSPEC_VW, alpha[p]);
+        }
     }
 }
 

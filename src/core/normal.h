@@ -85,12 +85,19 @@ HSPEC_INLINE void vd_normals(int N, vu k0, vu k1, uint64_t c0, uint64_t c1, doub
 /** x[i], i < n: normals from the counters (c0, c1 + i / 2). @param x out [n + HSPEC_FILL_SLACK][W] */
 HSPEC_INLINE void vd_fill_normals(vu k0, vu k1, uint64_t c0, uint64_t c1, double *x, size_t n)
 {
-    size_t i = 0;
-    for (; i + 4 < n; i += 8) {
-        vd_normals(4, k0, k1, c0, c1 + i / 2, HSPEC_AT(x, i));
+    /* Groups of four counters, then 3 + 2, 3, 2 or 1: a single one would have nothing to hide its latency behind. */
+    size_t left = (n + 1) / 2;
+    for (; left > 5 || left == 4; left -= 4, c1 += 4, x += 8 * HSPEC_W) {
+        vd_normals(4, k0, k1, c0, c1, x);
     }
-    for (; i < n; i += 2) {
-        vd_normals(1, k0, k1, c0, c1 + i / 2, HSPEC_AT(x, i));
+    if (left == 5 || left == 3) {
+        vd_normals(3, k0, k1, c0, c1, x);
+        left -= 3, c1 += 3, x += 6 * HSPEC_W;
+    }
+    if (left == 2) {
+        vd_normals(2, k0, k1, c0, c1, x);
+    } else if (left == 1) {
+        vd_normals(1, k0, k1, c0, c1, x);
     }
 }
 

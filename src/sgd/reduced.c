@@ -11,7 +11,6 @@
 /** A block: one arena, seen from each of its parts. */
 typedef struct block {
     size_t first; /* seed of lane 0 */
-    size_t parts; /* W / width of the instruction set */
     hspec_reduced part[HSPEC_W / HSPEC_WIDTH_BASELINE];
     hspec_arena arena;
 } block;
@@ -145,8 +144,7 @@ static hspec_status create(const hspec_setup *setup, size_t first, void **out, h
         return status;
     }
     self->first = first;
-    self->parts = HSPEC_W / lane_ops()->width;
-    for (size_t i = 0; i < self->parts; i++) { /* the same places, shifted by the lanes of the parts before */
+    for (size_t i = 0; i < HSPEC_W / lane_ops()->width; i++) { /* the same places, shifted by the lanes of the parts before */
         hspec_arena shifted = {.base = self->arena.base + i * lane_ops()->width * sizeof(double), .used = 0};
         layout(&self->part[i], setup, &shifted);
     }
@@ -161,9 +159,7 @@ static hspec_status create(const hspec_setup *setup, size_t first, void **out, h
 static void advance(void *memory, uint64_t from, uint64_t to)
 {
     block *self = memory;
-    for (size_t i = 0; i < self->parts; i++) {
-        lane_ops()->advance(&self->part[i], from, to);
-    }
+    lane_ops()->advance(self->part, from, to);
 }
 
 /** out[i] = lane of x[i], i < n. */

@@ -35,6 +35,7 @@ typedef struct hspec_reduced {
 
 typedef struct hspec_reduced_ops {
     size_t width; /**< lanes in a part */
+    /** Steps from .. to - 1 of all parts. @param part inout [W / width] */
     void (*advance)(hspec_reduced *part, uint64_t from, uint64_t to);
 } hspec_reduced_ops;
 

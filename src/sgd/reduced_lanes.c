@@ -118,7 +118,7 @@ HSPEC_INLINE size_t vd_outside_tokens(hspec_reduced *block, const double *normal
     return columns;
 }
 
-/** V <- L factor of [V 0] + d W, H x inside. V is stored with stride `columns`. */
+/** V <- [V 0] + d W, of which the L factor is the new V, H x inside. V is stored with stride `columns`. */
 HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t L, size_t columns, int first)
 {
     const size_t H = block->setup->H;
@@ -132,16 +132,14 @@ HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t L, size_t colum
             vd_store(V, sum);
         }
     }
-    vd_lq(H, columns, block->V);
 }
 
-/** T <- L factor of [T | d]; the width of T before is `width`, after it min(H, width + L), returned. T is dense. */
-HSPEC_INLINE size_t vd_factor_gradients(hspec_reduced *block, size_t L, size_t width)
+/** T <- [T | d], of which the L factor is the new T. T is dense: rows grow from `width` to width + L columns in place,
+ *  from the last one on. */
+HSPEC_INLINE void vd_append_gradients(hspec_reduced *block, size_t L, size_t width)
 {
     const size_t H = block->setup->H, M = width + L;
-    const size_t after = M < H ? M : H;
     double *T = block->T;
-    /* Rows grow from `width` to M columns, in place: from the last row on. */
     for (size_t h = H; h-- > 0;) {
         for (size_t j = width; j-- > 0;) {
             vd_store(HSPEC_AT(T, h * M + j), j <= h ? vd_load(HSPEC_AT(T, h * width + j)) : vd_set(0.0));
@@ -150,13 +148,16 @@ HSPEC_INLINE size_t vd_factor_gradients(hspec_reduced *block, size_t L, size_t w
             vd_store(HSPEC_AT(T, h * M + width + l), vd_load(HSPEC_AT(block->kernel.d, h * L + l)));
         }
     }
-    vd_lq(H, M, T);
-    for (size_t h = 0; h < H; h++) {
-        for (size_t j = 0; j < after; j++) {
-            vd_store(HSPEC_AT(T, h * after + j), vd_load(HSPEC_AT(T, h * M + j)));
+}
+
+/** The rows of T from M columns to the first `width` of them, in place, from the first one on. */
+HSPEC_INLINE void vd_shrink(hspec_reduced *block, size_t M, size_t width)
+{
+    for (size_t h = 0; h < block->setup->H; h++) {
+        for (size_t j = 0; j < width && j <= h; j++) {
+            vd_store(HSPEC_AT(block->T, h * width + j), vd_load(HSPEC_AT(block->T, h * M + j)));
         }
     }
-    return after;
 }
 
 /** X_{h, H + j} = rate sum_k T_hk A_kj over j <= k <= h, j < K; T [H][width]. */
@@ -187,8 +188,8 @@ HSPEC_INLINE void vd_outside_token(hspec_reduced *block, size_t columns, size_t 
     }
 }
 
-/** R <- L factor of X = [R - rate dR | outside]; the outside columns are there already. */
-HSPEC_INLINE void vd_new_residual(hspec_reduced *block, size_t stride)
+/** X = [R - rate dR | outside], of which the L factor is the new R; the outside columns are there already. */
+HSPEC_INLINE void vd_inside(hspec_reduced *block, size_t stride)
 {
     const size_t H = block->setup->H;
     const double rate = block->setup->rate;
@@ -201,7 +202,12 @@ HSPEC_INLINE void vd_new_residual(hspec_reduced *block, size_t stride)
             vd_store(HSPEC_AT(block->X, h * stride + j), x);
         }
     }
-    vd_lq(H, stride, block->X);
+}
+
+/** R <- lower triangle of X. */
+HSPEC_INLINE void vd_take_residual(hspec_reduced *block, size_t stride)
+{
+    const size_t H = block->setup->H;
     for (size_t h = 0; h < H; h++) {
         for (size_t j = 0; j <= h; j++) {
             vd_store(HSPEC_AT(block->R, h * H + j), vd_load(HSPEC_AT(block->X, h * stride + j)));
@@ -231,69 +237,102 @@ HSPEC_INLINE void vd_bias_and_scale(hspec_reduced *block)
     }
 }
 
-HSPEC_INLINE void step(hspec_reduced *block, uint64_t t, size_t L)
+/** Sequence b of step t: random numbers, scores, gradients, their sums over the batch, and [T | d] or [V 0] + d W. */
+HSPEC_INLINE void sequence(hspec_reduced *block, uint64_t t, size_t b, size_t L, size_t width)
 {
     const hspec_setup *setup = block->setup;
     const size_t H = setup->H, F = setup->F;
-    const int token = block->kernel.gram != NULL;
+    const int first = b == 0, token = block->kernel.gram != NULL;
+    const int bartlett = token || b + 1 == setup->B; /* location: one factor a step, drawn with the last sequence */
     const vu k0 = vu_load(block->keys), k1 = vu_load(block->keys + HSPEC_W);
     double *c = block->normals, *u = HSPEC_AT(c, F * L);
     const double *for_theta = HSPEC_AT(u, H * L), *outside = HSPEC_AT(c, block->normals_sequence);
-    const double *for_bartlett = token ? HSPEC_AT(outside, L * block->inside) : outside;
-    const uint64_t *bits = block->words + block->words_sequence * HSPEC_W;
-    size_t width = 0, columns = 0;
-    for (size_t b = 0; b < setup->B; b++) {
-        const int first = b == 0, last = b + 1 == setup->B;
-        const int bartlett = token || last; /* location: one factor a step, drawn with the last sequence */
-        vd_fill_normals(k0, k1, t, SEQUENCE(b), c,
-                        block->normals_sequence + (token ? L * block->inside : 0) +
-                            (bartlett ? block->bartlett.normals : 0));
-        vd_fill_words(k0, k1, t, SEQUENCE(b) | WORDS, block->words,
-                      block->words_sequence + (bartlett ? block->bartlett.words : 0));
-        if (bartlett) {
-            vd_bartlett(&block->bartlett, block->keys, t, SEQUENCE(b) | EXACT, for_bartlett, bits, block->A);
-        }
-        HSPEC_LEVELED(hspec_signal_ops_table).draw(setup->signal, block->words, for_theta, block->theta);
-        for (size_t f = 0; f < F; f++) {
-            vd_store(HSPEC_AT(c, f * L), vd_load(HSPEC_AT(c, f * L)) + vd_load(HSPEC_AT(block->theta, f)));
-        }
-        vd_scores(block, c, u, L);
-        if (token) {
-            columns = vd_outside_tokens(block, outside);
-            vd_gram(block, L, c, u, columns);
-        }
-        setup->activation->gradient(&block->kernel);
-        vd_accumulate(&block->kernel, L, F, c, first, block->dm);
-        vd_accumulate(&block->kernel, L, H, u, first, block->dR);
-        vd_add(H, block->kernel.db, first, block->db);
-        vd_add(1, block->kernel.ds, first, block->ds);
-        if (token) {
-            vd_outside_update(block, L, columns, first);
-        } else {
-            width = vd_factor_gradients(block, L, width);
-        }
+    const size_t normals_outside = token ? L * block->inside : 0;
+
+    vd_fill_normals(k0, k1, t, SEQUENCE(b), c,
+                    block->normals_sequence + normals_outside + (bartlett ? block->bartlett.normals : 0));
+    vd_fill_words(k0, k1, t, SEQUENCE(b) | WORDS, block->words,
+                  block->words_sequence + (bartlett ? block->bartlett.words : 0));
+    if (bartlett) {
+        vd_bartlett(&block->bartlett, block->keys, t, SEQUENCE(b) | EXACT, HSPEC_AT(outside, normals_outside),
+                    HSPEC_AT(block->words, block->words_sequence), block->A);
     }
-    vd_descend(H * F, setup->rate, block->dm, block->m);
-    const size_t stride = H + (token ? block->inside : block->bartlett.columns);
+    HSPEC_LEVELED(hspec_signal_ops_table).draw(setup->signal, block->words, for_theta, block->theta);
+    for (size_t f = 0; f < F; f++) {
+        vd_store(HSPEC_AT(c, f * L), vd_load(HSPEC_AT(c, f * L)) + vd_load(HSPEC_AT(block->theta, f)));
+    }
+    vd_scores(block, c, u, L);
+    const size_t columns = token ? vd_outside_tokens(block, outside) : 0;
     if (token) {
+        vd_gram(block, L, c, u, columns);
+    }
+    setup->activation->gradient(&block->kernel);
+    vd_accumulate(&block->kernel, L, F, c, first, block->dm);
+    vd_accumulate(&block->kernel, L, H, u, first, block->dR);
+    vd_add(H, block->kernel.db, first, block->db);
+    vd_add(1, block->kernel.ds, first, block->ds);
+    if (token) {
+        vd_outside_update(block, L, columns, first);
+    } else {
+        vd_append_gradients(block, L, width);
+    }
+}
+
+/** X of one part at the end of a step, and the new m, b and s. */
+HSPEC_INLINE void update(hspec_reduced *block, size_t width, size_t columns, size_t stride)
+{
+    vd_descend(block->setup->H * block->setup->F, block->setup->rate, block->dm, block->m);
+    if (block->kernel.gram) {
         vd_outside_token(block, columns, stride);
     } else {
         vd_outside_location(block, width, stride);
     }
-    vd_new_residual(block, stride);
+    vd_inside(block, stride);
     vd_bias_and_scale(block);
 }
 
-HSPEC_INLINE void steps(hspec_reduced *block, uint64_t from, uint64_t to, size_t L)
+/** One step of all parts: each on its own, but for the factorizations, which they go through side by side. */
+HSPEC_INLINE void step(hspec_reduced *part, uint64_t t, size_t L)
 {
-    for (uint64_t t = from; t < to; t++) {
-        step(block, t, L);
+    const size_t H = part->setup->H;
+    const int token = part->kernel.gram != NULL;
+    const size_t columns = token ? part->inside + part->bartlett.columns : 0;
+    size_t width = 0; /* columns of T */
+    for (size_t b = 0; b < part->setup->B; b++) {
+        for (size_t p = 0; p < HSPEC_PARTS; p++) {
+            sequence(&part[p], t, b, L, width);
+        }
+        if (token) {
+            vd_lq(HSPEC_PARTS, H, columns, part->V);
+        } else {
+            const size_t M = width + L;
+            vd_lq(HSPEC_PARTS, H, M, part->T);
+            width = M < H ? M : H;
+            for (size_t p = 0; p < HSPEC_PARTS; p++) {
+                vd_shrink(&part[p], M, width);
+            }
+        }
+    }
+    const size_t stride = H + (token ? part->inside : part->bartlett.columns);
+    for (size_t p = 0; p < HSPEC_PARTS; p++) {
+        update(&part[p], width, columns, stride);
+    }
+    vd_lq(HSPEC_PARTS, H, stride, part->X);
+    for (size_t p = 0; p < HSPEC_PARTS; p++) {
+        vd_take_residual(&part[p], stride);
     }
 }
 
-static void advance(hspec_reduced *block, uint64_t from, uint64_t to)
+HSPEC_INLINE void steps(hspec_reduced *part, uint64_t from, uint64_t to, size_t L)
 {
-    HSPEC_WITH_TOKENS(block->setup->L, steps(block, from, to, L));
+    for (uint64_t t = from; t < to; t++) {
+        step(part, t, L);
+    }
+}
+
+static void advance(hspec_reduced *part, uint64_t from, uint64_t to)
+{
+    HSPEC_WITH_TOKENS(part->setup->L, steps(part, from, to, L));
 }
 
 const hspec_reduced_ops HSPEC_LEVELED(hspec_reduced_ops_table) = {HSPEC_VW, advance};

@@ -96,9 +96,7 @@ static void sincos_turn_single(const float *r, float *sine, float *cosine, size_
 
 static void lq(size_t n, size_t m, double *A)
 {
-    for (size_t lane = 0; lane < HSPEC_W; lane += HSPEC_VW) {
-        vd_lq(n, m, A + lane);
-    }
+    vd_lq(HSPEC_PARTS, n, m, A);
 }
 
 static void bartlett(const hspec_bartlett *b, const uint64_t *keys, uint64_t c0, uint64_t c1, const double *normals,
