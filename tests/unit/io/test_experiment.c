@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Good experiments: every field, the defaults, --set, and the way back to YAML. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -395,6 +396,37 @@ static void loads_files(void **state)
     assert_null(e);
 }
 
+/* The experiments of the repository are good, read in full, and say what to see and how to run them. */
+static void shipped_experiments_are_good(void **state)
+{
+    (void)state;
+    DIR *folder = opendir(HEADSPEC_SOURCE_DIR "/experiments");
+    assert_non_null(folder);
+    int files = 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        const char *extension = strrchr(entry->d_name, '.');
+        if (!extension || strcmp(extension, ".yaml") != 0) {
+            continue;
+        }
+        char text[1024];
+        (void)snprintf(text, sizeof text, "%s/experiments/%s", HEADSPEC_SOURCE_DIR, entry->d_name);
+        hspec_experiment *e = NULL;
+        hspec_error err = {.message = ""};
+        if (hspec_experiment_load(text, NULL, 0, &e, &err) != HSPEC_OK) {
+            fail_msg("%s", err.message);
+        }
+        assert_int_equal(e->unused_count, 0);
+        assert_non_null(strstr(e->yaml, "# What to see: "));
+        (void)snprintf(text, sizeof text, "#   headspec train experiments/%s -o ", entry->d_name);
+        assert_non_null(strstr(e->yaml, text));
+        assert_non_null(strstr(e->yaml, "#   headspec plot "));
+        hspec_experiment_free(e);
+        files++;
+    }
+    assert_int_equal(closedir(folder), 0);
+    assert_true(files >= 7);
+}
+
 static void refuses_null(void **state)
 {
     (void)state;
@@ -410,12 +442,19 @@ static void refuses_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_field),   cmocka_unit_test(reads_signals),
-        cmocka_unit_test(fills_defaults),      cmocka_unit_test(lists_unused),
-        cmocka_unit_test(keeps_unused_values), cmocka_unit_test(accepts_forms),
-        cmocka_unit_test(sets_values),         cmocka_unit_test(sets_mend),
-        cmocka_unit_test(goes_round),          cmocka_unit_test(keeps_literal_numbers),
-        cmocka_unit_test(names_experiment),    cmocka_unit_test(loads_files),
+        cmocka_unit_test(reads_every_field),
+        cmocka_unit_test(reads_signals),
+        cmocka_unit_test(fills_defaults),
+        cmocka_unit_test(lists_unused),
+        cmocka_unit_test(keeps_unused_values),
+        cmocka_unit_test(accepts_forms),
+        cmocka_unit_test(sets_values),
+        cmocka_unit_test(sets_mend),
+        cmocka_unit_test(goes_round),
+        cmocka_unit_test(keeps_literal_numbers),
+        cmocka_unit_test(names_experiment),
+        cmocka_unit_test(loads_files),
+        cmocka_unit_test(shipped_experiments_are_good),
         cmocka_unit_test(refuses_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
