@@ -8,11 +8,11 @@ void hspec_grid_fill(uint64_t steps, size_t records, hspec_spacing spacing, uint
     const double total = (double)steps, first = fmax(1, total * 1e-4);
     step[0] = 0;
     for (size_t k = 1; k <= records; k++) {
-        double place = total * ((double)k / (double)records);
+        uint64_t at = (uint64_t)(((unsigned __int128)steps * k * 2 + records) / (2 * records));
         if (spacing == HSPEC_SPACING_LOG) {
-            place = records > 1 ? first * pow(total / first, (double)(k - 1) / (double)(records - 1)) : total;
+            at = records > 1 ? (uint64_t)llround(first * pow(total / first, (double)(k - 1) / (double)(records - 1)))
+                             : steps;
         }
-        uint64_t at = (uint64_t)llround(place);
         /* Rounding must not make two rows fall together. */
         const uint64_t latest = steps - (records - k);
         at = at > step[k - 1] ? at : step[k - 1] + 1;
