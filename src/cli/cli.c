@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- messages --------------------------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 void hspec_cli_note(const hspec_arguments *arguments, const char *format, ...)
 {
@@ -36,7 +36,7 @@ void hspec_cli_warn(const hspec_arguments *arguments, const char *format, ...)
     va_end(args);
 }
 
-/* ---- signals ---------------------------------------------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t caught_signal;
 

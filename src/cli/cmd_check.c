@@ -19,7 +19,7 @@ typedef struct check {
     hspec_calibration calibration;
 } check;
 
-/* ---- text --------------------------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 enum { VALUE_COLUMNS = 60 };
 
@@ -70,7 +70,7 @@ static void print_text(const check *c)
     }
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static hspec_status add_value(cJSON *object, const hspec_resolved_value *value, hspec_error *err)
 {
@@ -143,7 +143,7 @@ static hspec_status print_json(const check *c, hspec_error *err)
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static hspec_status check_all(const hspec_arguments *arguments, check *c, hspec_error *err)
 {

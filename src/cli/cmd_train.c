@@ -31,7 +31,7 @@ typedef struct train {
     hspec_progress progress;
 } train;
 
-/* ---- while it runs ------------------------------------------------------------------------------------------------ */
+/* ---- while it runs ----------------------------------------------------------------------------------------------- */
 
 /* Writes what is recorded. A full disk does not end a long run: the user is told, and the next one is tried. */
 static void write_checkpoint(train *run)
@@ -68,7 +68,7 @@ static int notify(void *user, const hspec_event *event)
     return hspec_cli_signal() != 0;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 /* The message of a run that did not reach its end says what it left behind. */
 static hspec_status explain(const train *run, hspec_status status, hspec_error *err)
@@ -142,7 +142,7 @@ static hspec_status report(const train *run, hspec_error *err)
     return HSPEC_OK;
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------ */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 /* Loss, archive and last words of a run whose steps ended with `status`, its message in `err`. */
 static hspec_status train_end(train *run, hspec_status status, hspec_error *err)
@@ -236,7 +236,7 @@ static hspec_status run_train(const hspec_arguments *arguments, hspec_error *err
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static const hspec_option train_options_table[] = {
     HSPEC_OPTION_OUTPUT("OUT.h5", "the archive (default: the name of the experiment + .h5, in the current folder)"),

@@ -26,7 +26,7 @@ static void print_choices(const char *argument)
 
 static const hspec_option common_options[] = {HSPEC_OPTION_HELP, HSPEC_OPTION_VERSION, HSPEC_OPTION_END};
 
-/* ---- bash ------------------------------------------------------------------------------------------------------- */
+/* ---- bash -------------------------------------------------------------------------------------------------------- */
 
 /* Cases of "command:previous word" for options with a value. */
 static void bash_values(const hspec_cli_command *command)
@@ -114,7 +114,7 @@ static void print_bash(void)
                 stdout);
 }
 
-/* ---- zsh -------------------------------------------------------------------------------------------------------- */
+/* ---- zsh --------------------------------------------------------------------------------------------------------- */
 
 /* Text inside single quotes and brackets of an _arguments specification. */
 static void zsh_text(const char *text)
@@ -225,7 +225,7 @@ static void print_zsh(void)
                 stdout);
 }
 
-/* ---- the command -------------------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static hspec_status run_completion(const hspec_arguments *arguments, hspec_error *err)
 {

@@ -25,7 +25,7 @@ struct hspec_option_given {
     const char *value; /* NULL for a flag */
 };
 
-/* ---- what commands ask ---------------------------------------------------------------------------------------- */
+/* ---- what commands ask ------------------------------------------------------------------------------------------- */
 
 static const struct hspec_option_given *find_given(const hspec_arguments *arguments, const char *name)
 {
@@ -107,13 +107,16 @@ hspec_status hspec_options_threads(const hspec_arguments *arguments, int *thread
     return HSPEC_OK;
 }
 
-/* ---- suggestions ------------------------------------------------------------------------------------------------ */
+/* ---- suggestions ------------------------------------------------------------------------------------------------- */
 
 const char *hspec_options_nearest(const char *found, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    size_t least = SIZE_MAX;
+    size_t least = SIZE_MAX, length = strlen(found);
     for (size_t i = 0; i < count; i++) {
+        if (length >= 2 && strncmp(found, names[i], length) == 0) {
+            return names[i]; /* the beginning of a name */
+        }
         size_t distance = hspec_config_nearest_distance(found, names[i]);
         if (distance < least && hspec_config_nearest_close(found, distance)) {
             least = distance;

@@ -91,7 +91,7 @@ struct hspec_cli_command;
 hspec_status hspec_options_parse(const struct hspec_cli_command *command, int argc, char **argv,
                                  hspec_arguments *arguments, int *help, int *version, hspec_error *err);
 void hspec_options_free(hspec_arguments *arguments);
-/** The nearest of `count` names if it is near enough to be meant, or NULL. */
+/** The one of `count` names that begins with `found`, or else the nearest if it is near enough to be meant, or NULL. */
 const char *hspec_options_nearest(const char *found, const char *const *names, size_t count);
 
 #endif

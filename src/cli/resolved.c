@@ -12,7 +12,7 @@
 #include "io/config_tree.h"
 #include "io/text.h"
 
-/* ---- values ------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static void copy_value(const hspec_experiment *experiment, size_t offset, void *value, size_t bytes)
 {
@@ -113,7 +113,7 @@ static void add_value(hspec_text *text, const hspec_experiment *experiment, cons
     }
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Does this experiment read the row? Decided by the kind of its section, the activation and the engine. */
 static int applies(const hspec_experiment *experiment, const hspec_config_row *row)

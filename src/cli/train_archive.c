@@ -10,7 +10,7 @@
 #include "io/archive.h"
 #include "io/archive_sgd.h"
 
-/* ---- loss --------------------------------------------------------------------------------------------------------- */
+/* ---- loss -------------------------------------------------------------------------------------------------------- */
 
 /* States that are evaluated together: enough to share the nodes, few enough to show progress. */
 enum { STATES_TOGETHER = 256 };
@@ -102,7 +102,7 @@ hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_prog
     return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static hspec_status put_origin(const hspec_train_archive *from, hspec_archive *archive, hspec_error *err)
 {
