@@ -2,7 +2,6 @@
  * A figure as a gnuplot script. */
 #include "io/figure_gnuplot.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,9 +158,9 @@ static void add_data(hspec_text *out, const hspec_figure *figure)
             hspec_text_add(out, "\n# Panel %zu, curve %zu: N/D, mean%s\n$mean_%zu_%zu << EOD\n", p + 1, j + 1,
                            series->deviation ? ", mean - s.d., mean + s.d." : "", p + 1, j + 1);
             for (size_t i = 0; i < n; i++) {
-                hspec_text_add(out, "%.7g %.6g", figure->x[i], series->mean[i]);
+                hspec_text_add(out, "%.9g %.9g", figure->x[i], series->mean[i]);
                 if (series->deviation) {
-                    hspec_text_add(out, " %.6g %.6g", series->mean[i] - series->deviation[i],
+                    hspec_text_add(out, " %.9g %.9g", series->mean[i] - series->deviation[i],
                                    series->mean[i] + series->deviation[i]);
                 }
                 hspec_text_add(out, "\n");
@@ -174,7 +173,7 @@ static void add_data(hspec_text *out, const hspec_figure *figure)
                            j + 1);
             for (size_t s = 0; s < figure->singles; s++) {
                 for (size_t i = 0; i < n; i++) {
-                    hspec_text_add(out, "%.7g %.6g\n", figure->x[i], series->single[s * n + i]);
+                    hspec_text_add(out, "%.9g %.9g\n", figure->x[i], series->single[s * n + i]);
                 }
                 hspec_text_add(out, s + 1 < figure->singles ? "\n" : "");
             }
@@ -279,12 +278,13 @@ static double x_end(const hspec_figure *figure)
     return last > first ? last : first > 0.0 ? 2.0 * first : 1.0;
 }
 
-/* The least of 1, 2, 5, 10, ... that makes at most so many steps. */
-static double tic_step(double range, double steps)
+/* Numbers on the x axis, and room for one of them in font sizes. */
+static const char *x_format(const hspec_figure *figure, double *room)
 {
-    double least = range / fmax(steps, 1.0), unit = pow(10.0, floor(log10(least)));
-    double ratio = least / unit;
-    return unit * (ratio <= 1.0 ? 1.0 : ratio <= 2.0 ? 2.0 : ratio <= 5.0 ? 5.0 : 10.0);
+    double end = x_end(figure);
+    int plain = end >= 1e-3 && end < 1e5;
+    *room = plain ? 4.0 : 6.0;
+    return figure->xlog ? "10^{%T}" : plain ? "%g" : end >= 1e5 && end < 1e8 ? "%.0f" : "%h";
 }
 
 static void add_panel(hspec_text *out, const hspec_figure *figure, const hspec_figure_layout *a, size_t p)
@@ -296,19 +296,23 @@ static void add_panel(hspec_text *out, const hspec_figure *figure, const hspec_f
     hspec_text_add(out, "\n# Panel %zu\n", p + 1);
     hspec_text_add(out, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", x0 / a->width, x1 / a->width);
     hspec_text_add(out, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n", y1 / a->height, y0 / a->height);
-    hspec_text_add(out, "set yrange [%.6g:%.6g]\nset ytics %.6g\n", panel->low, panel->high,
-                   tic_step(panel->high - panel->low, (y1 - y0) / (1.9 * a->em)));
+    double step = hspec_figure_layout_step(panel->high - panel->low, (y1 - y0) / (1.9 * a->em));
+    hspec_text_add(out, "set yrange [%.12g:%.12g]\nset ytics %.12g\n", panel->low, panel->high, step);
     const char *label = hspec_figure_layout_label(a, panel);
-    double distance = strchr(label, '\n') ? 5.7 : 4.5;
-    add_lines(out, a, label, x0 - distance * a->em, 0.5 * (y0 + y1), 1.2 * a->em, 0.0, "center rotate by 90", "");
+    int lines = strchr(label, '\n') ? 2 : 1;
+    add_lines(out, a, label, x0 - a->label - (lines == 2 ? 1.2 * a->em : 0.0), 0.5 * (y0 + y1), 1.2 * a->em, 0.0,
+              "center rotate by 90", "");
     if (panel->zero) {
         hspec_text_add(out,
                        "set arrow from graph 0, first 0 to graph 1, first 0 nohead back lc rgb '#808080' lw 0.5\n");
     }
+    double room = 0.0;
+    const char *format = x_format(figure, &room);
     if (!figure->xlog) {
-        hspec_text_add(out, "set xtics %.6g\n", tic_step(x_end(figure) - figure->x[0], (x1 - x0) / (4.0 * a->em)));
+        step = hspec_figure_layout_step(x_end(figure) - figure->x[0], (x1 - x0) / (room * a->em));
+        hspec_text_add(out, "set xtics %.12g\n", step);
     }
-    hspec_text_add(out, "set format x %s\n", !lowest ? "''" : figure->xlog ? "'10^{%T}'" : "'%g'");
+    hspec_text_add(out, "set format x '%s'\n", lowest ? format : "");
     if (lowest) {
         add_label(out, a, figure->xlabel, 0.5 * (x0 + x1), y0 - 2.9 * a->em, "center");
     }
@@ -332,7 +336,7 @@ hspec_status hspec_figure_gnuplot_script(const hspec_figure *figure, hspec_figur
     add_terminal(&out, figure, &a, format, output, name);
     add_styles(&out, figure, format);
     add_data(&out, figure);
-    hspec_text_add(&out, "\nset minussign\nset border 15 lw 0.6\nset tics front scale 0.6\nset xrange [%.7g:%.7g]\n",
+    hspec_text_add(&out, "\nset minussign\nset border 15 lw 0.6\nset tics front scale 0.6\nset xrange [%.9g:%.9g]\n",
                    figure->x[0], x_end(figure));
     hspec_text_add(&out, figure->xlog ? "set logscale x\n" : "");
     hspec_text_add(&out, "set multiplot\n\n# Title, legend and note\n");

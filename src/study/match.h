@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Matching the heads of different seeds before anything is averaged over seeds (docs/guide.md, "Figures").
+ * Matching the heads of different seeds before anything is averaged over seeds (docs/figures.md, "Matching").
  *
  * The loss does not change when heads are permuted, nor when a feature with a symmetric amplitude changes sign, so that
  * after a random start the same role is played by different heads, with different signs, in different seeds. */
