@@ -157,11 +157,12 @@ static int is_semidefinite(double *a, size_t H, double tolerance)
 static hspec_status check_residual(const hspec_config *config, const char *path, const double *r)
 {
     size_t H = config->experiment->layer.heads;
-    if (!r) {
+    size_t n = H * H;
+    if (!r || n == 0) {
         return HSPEC_OK;
     }
     double largest = 0;
-    for (size_t i = 0; i < H * H; i++) {
+    for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fabs(r[i]));
     }
     for (size_t i = 0; i < H; i++) {
@@ -174,11 +175,11 @@ static hspec_status check_residual(const hspec_config *config, const char *path,
             }
         }
     }
-    double *copy = malloc(H * H * sizeof *copy);
+    double *copy = malloc(n * sizeof *copy);
     if (!copy) {
-        return hspec_error_memory(config->err, H * H * sizeof *copy);
+        return hspec_error_memory(config->err, n * sizeof *copy);
     }
-    for (size_t i = 0; i < H * H; i++) {
+    for (size_t i = 0; i < n; i++) {
         copy[i] = largest > 0 ? r[i] / largest : 0;
     }
     int semidefinite = is_semidefinite(copy, H, 1e-10);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -304,10 +305,9 @@ static hspec_status read_row(const hspec_config *config, const hspec_config_row 
         if (!row->fallback) {
             return HSPEC_OK;
         }
-        char text[32] = "";
-        (void)strncat(text, row->fallback, sizeof text - 1);
-        const hspec_config_node fallback = {
-            .kind = HSPEC_NODE_SCALAR, .style = YAML_PLAIN_SCALAR_STYLE, .text = text, .line = config->root->line};
+        char text[32];
+        (void)snprintf(text, sizeof text, "%s", row->fallback);
+        const hspec_config_node fallback = {.kind = HSPEC_NODE_SCALAR, .style = YAML_PLAIN_SCALAR_STYLE, .text = text};
         return read_value(config, row, &fallback, unread);
     }
     if (!unread && !hspec_config_table_read_by(row, config->experiment)) {

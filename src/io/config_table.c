@@ -65,7 +65,7 @@ static const hspec_config_names starts = HSPEC_NAMES(start_items);
 #define FLIPPED .kinds = BIT(HSPEC_SIGNAL_FLIPPED)
 #define GAUSSIAN .kinds = BIT(HSPEC_SIGNAL_GAUSSIAN)
 #define DISCRETE .kinds = BIT(HSPEC_SIGNAL_DISCRETE)
-#define WITH_BIAS .activations = BIT(HSPEC_SOFTMAX1) | BIT(HSPEC_BAYES)
+#define WITH_BIAS .activations = (BIT(HSPEC_SOFTMAX1) | BIT(HSPEC_BAYES))
 #define WITH_SCALE .activations = BIT(HSPEC_SOFTMAX1)
 
 /* A section stands before its rows, `kind` before what depends on it, and the key that sets a length first. */

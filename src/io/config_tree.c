@@ -41,9 +41,9 @@ hspec_status hspec_config_tree_append(hspec_config_node *parent, hspec_config_no
 {
     if (parent->count == parent->capacity) {
         size_t capacity = parent->capacity ? 2 * parent->capacity : 4;
-        hspec_config_node **items = realloc(parent->items, capacity * sizeof *items);
+        hspec_config_node **items = realloc(parent->items, capacity * sizeof(void *));
         if (!items) {
-            return hspec_error_memory(err, capacity * sizeof *items);
+            return hspec_error_memory(err, capacity * sizeof(void *));
         }
         parent->items = items;
         parent->capacity = capacity;

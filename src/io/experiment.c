@@ -80,11 +80,13 @@ hspec_status hspec_experiment_parse(const char *text, size_t length, const char 
         return status;
     }
     hspec_experiment *e = calloc(1, sizeof *e);
-    hspec_status status = e ? HSPEC_OK : hspec_error_memory(err, sizeof *e);
-    if (status == HSPEC_OK) {
-        e->name = name_of(source.origin);
-        status = e->name ? build(&source, text, length, root, e, err) : hspec_error_memory(err, strlen(source.origin));
+    if (!e) {
+        hspec_config_tree_free(root);
+        return hspec_error_memory(err, sizeof *e);
     }
+    e->name = name_of(source.origin);
+    hspec_status status =
+        e->name ? build(&source, text, length, root, e, err) : hspec_error_memory(err, strlen(source.origin) + 1);
     hspec_config_tree_free(root);
     if (status != HSPEC_OK) {
         hspec_experiment_free(e);

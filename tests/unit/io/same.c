@@ -6,11 +6,16 @@
 
 static int same_list(const double *a, const double *b, size_t n)
 {
-    return (!a && !b) || (a && b && memcmp(a, b, n * sizeof *a) == 0);
+    for (size_t i = 0; a && b && i < n; i++) {
+        if (a[i] != b[i]) {
+            return 0;
+        }
+    }
+    return !a == !b;
 }
 
 #define SAME(field)                                                                                                    \
-    if (memcmp(&a->field, &b->field, sizeof a->field) != 0) {                                                          \
+    if (a->field != b->field) {                                                                                        \
         return #field;                                                                                                 \
     }
 #define SAME_LIST(field, n)                                                                                            \

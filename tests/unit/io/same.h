@@ -5,7 +5,7 @@
 
 #include "headspec.h"
 
-/** The first field in which two experiments differ (bit for bit), or NULL. Their texts and names are not compared. */
+/** The first field in which two experiments differ (numbers exactly), or NULL. Their texts and names are not compared. */
 const char *same_difference(const hspec_experiment *a, const hspec_experiment *b);
 
 #endif

@@ -26,10 +26,11 @@
 #endif
 
 #if INJECT
-extern void *__libc_malloc(size_t bytes);
-extern void *__libc_calloc(size_t n, size_t bytes);
-extern void *__libc_realloc(void *memory, size_t bytes);
-extern void __libc_free(void *memory);
+/* NOLINTBEGIN(bugprone-reserved-identifier): these are glibc's own names for what it replaces. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t nmemb, size_t size);
+extern void *__libc_realloc(void *ptr, size_t size);
+extern void __libc_free(void *ptr);
 
 static volatile long countdown = -1; /* allocations that still succeed; below 0: all */
 static volatile long failed, live;
@@ -47,32 +48,34 @@ static int fails(void)
     return 1;
 }
 
-HSPEC_API void *malloc(size_t bytes)
+/* The names of the arguments are those of stdlib.h. */
+HSPEC_API void *malloc(size_t size)
 {
-    void *memory = fails() ? NULL : __libc_malloc(bytes);
+    void *memory = fails() ? NULL : __libc_malloc(size);
     live += memory != NULL;
     return memory;
 }
 
-HSPEC_API void *calloc(size_t n, size_t bytes)
+HSPEC_API void *calloc(size_t nmemb, size_t size)
 {
-    void *memory = fails() ? NULL : __libc_calloc(n, bytes);
+    void *memory = fails() ? NULL : __libc_calloc(nmemb, size);
     live += memory != NULL;
     return memory;
 }
 
-HSPEC_API void *realloc(void *old, size_t bytes)
+HSPEC_API void *realloc(void *ptr, size_t size)
 {
-    void *memory = fails() ? NULL : __libc_realloc(old, bytes);
-    live += memory != NULL && old == NULL;
+    void *memory = fails() ? NULL : __libc_realloc(ptr, size);
+    live += memory != NULL && ptr == NULL;
     return memory;
 }
 
-HSPEC_API void free(void *memory)
+HSPEC_API void free(void *ptr)
 {
-    live -= memory != NULL;
-    __libc_free(memory);
+    live -= ptr != NULL;
+    __libc_free(ptr);
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static const char *const text = "task:\n"
                                 "  tokens: 5\n"
