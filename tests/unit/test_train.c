@@ -66,7 +66,8 @@ static void test_seeds_and_threads(void **state)
     const size_t seeds[] = {1, 3, 8, 9, 20};
     setup s;
     setup_start(&s);
-    for (int engine = 0; engine < 2; engine++) {
+    for (int engine = 0; engine < 3; engine++) { /* reduced; explicit with double and with single noise */
+        s.params.noise = engine == 2 ? HSPEC_NOISE_SINGLE : HSPEC_NOISE_DOUBLE;
         for (int token = 0; token < 2; token++) {
             for (int a = 0; a < 3; a++) {
                 s.params.engine = engine ? HSPEC_ENGINE_EXPLICIT : HSPEC_ENGINE_REDUCED;
