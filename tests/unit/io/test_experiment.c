@@ -333,13 +333,13 @@ static void goes_round(void **state)
     }
 }
 
-static void keeps_literal_numbers(void **state)
+static void keeps_literal_text(void **state)
 {
     (void)state;
-    hspec_experiment *e = parse_sets("task: {tokens: 5, dimension: 1e3, signal: {kind: flipped, strength: 4.00}}\n"
+    hspec_experiment *e = parse_sets("task: {tokens: 5, dimension: 1e3, signal: {kind: \"flipped\", strength: 4.00}}\n"
                                      "layer:\n  heads: 3 # three\n",
                                      SETS("training.learning_rate=0.10", "theory.tolerance=1.0e-7"));
-    assert_string_equal(e->yaml, "task: {tokens: 5, dimension: 1e3, signal: {kind: flipped, strength: 4.00}}\n"
+    assert_string_equal(e->yaml, "task: {tokens: 5, dimension: 1e3, signal: {kind: \"flipped\", strength: 4.00}}\n"
                                  "layer:\n  heads: 3\n"
                                  "training:\n  learning_rate: 0.10\n"
                                  "theory:\n  tolerance: 1.0e-7\n");
@@ -451,7 +451,7 @@ int main(void)
         cmocka_unit_test(sets_values),
         cmocka_unit_test(sets_mend),
         cmocka_unit_test(goes_round),
-        cmocka_unit_test(keeps_literal_numbers),
+        cmocka_unit_test(keeps_literal_text),
         cmocka_unit_test(names_experiment),
         cmocka_unit_test(loads_files),
         cmocka_unit_test(shipped_experiments_are_good),

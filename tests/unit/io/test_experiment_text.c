@@ -75,6 +75,12 @@ static const refused text_cases[] = {
      "bad.yaml:4: found the key strength twice (before on line 4), allowed: once"},
     {"? [a, b]\n: 5\n", {NULL}, "bad.yaml:1: found a list as a key, allowed: plain keys"},
     {"? {a: b}\n: 5\n", {NULL}, "bad.yaml:1: found a mapping as a key, allowed: plain keys"},
+    {"task: [[[[[[[[[1]]]]]]]]]\n", /* ten levels: deep enough to be read */
+     {NULL},
+     "bad.yaml:1: task: found a list of 1, allowed: a mapping with the keys tokens, dimension, signal"},
+    {"task: [[[[[[[[[[1]]]]]]]]]]\n",
+     {NULL},
+     "bad.yaml:1: found nesting deeper than 10 levels, allowed: at most that many"},
     {"task: [[[[[[[[[[[[1]]]]]]]]]]]]\n",
      {NULL},
      "bad.yaml:1: found nesting deeper than 10 levels, allowed: at most that many"},
