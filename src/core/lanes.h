@@ -105,9 +105,14 @@ HSPEC_INLINE vd vd_select(vi mask, vd a, vd b)
     return (vd)((mask & (vi)a) | (~mask & (vi)b));
 }
 
+/** a > b ? a : b, lane by lane: b where one of them is NaN. Compilers make one instruction of this form. */
 HSPEC_INLINE vd vd_max(vd a, vd b)
 {
-    return vd_select(a > b, a, b);
+    vd y;
+    for (int i = 0; i < HSPEC_VW; i++) {
+        y[i] = a[i] > b[i] ? a[i] : b[i];
+    }
+    return y;
 }
 
 HSPEC_INLINE vd vd_abs(vd x)

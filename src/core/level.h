@@ -42,6 +42,7 @@ typedef enum hspec_level { HSPEC_LEVEL_0_BASELINE, HSPEC_LEVEL_1_AVX2, HSPEC_LEV
 #else
 #define HSPEC_PICK_AVX2(name, level)
 #endif
-#define HSPEC_PICK(name, level) (HSPEC_PICK_AVX512(name, level) HSPEC_PICK_AVX2(name, level) & name##_baseline)
+#define HSPEC_PICK(name, level)                                                                                        \
+    ((void)(level), HSPEC_PICK_AVX512(name, level) HSPEC_PICK_AVX2(name, level) & name##_baseline)
 
 #endif

@@ -42,7 +42,7 @@ HSPEC_INLINE void vd_box_muller(int N, const vu *word0, const vu *word1, vd *x, 
     vd u[HSPEC_CHAINS], turn[HSPEC_CHAINS], sine[HSPEC_CHAINS], cosine[HSPEC_CHAINS], logarithm[HSPEC_CHAINS];
     for (int i = 0; i < N; i++) {
         u[i] = vd_uniform(word0[i]);
-        turn[i] = 0.25 * (vd_uniform(word1[i]) - 0.5);
+        turn[i] = (vd)((word1[i] >> 12) | UINT64_C(0x3fd0000000000000)) - 0.375; /* k 2^-54 - 1/8 */
     }
     vd_log(N, u, logarithm);
     vd_sincos_turn(N, turn, sine, cosine);

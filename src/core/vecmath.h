@@ -57,7 +57,7 @@ HSPEC_INLINE void vd_exp_nonpositive(int N, vd *x)
     vd y[HSPEC_CHAINS], p[HSPEC_CHAINS];
     vi t[HSPEC_CHAINS];
     for (int i = 0; i < N; i++) {
-        y[i] = vd_select(x[i] < low, vd_set(low), x[i]);
+        y[i] = vd_max(vd_set(low), x[i]);
     }
     vd_exp_fraction(N, y, p, t);
     for (int i = 0; i < N; i++) {

@@ -160,8 +160,8 @@ HSPEC_INLINE void vd_shrink(hspec_reduced *block, size_t M, size_t width)
     }
 }
 
-/** X_{h, H + j} = rate sum_k T_hk A_kj over j <= k <= h, j < K; T [H][width]. */
-HSPEC_INLINE void vd_outside_location(hspec_reduced *block, size_t width, size_t stride)
+/** X_{h, H + j} = rate sum_k T_hk A_kj over j <= k <= h, j < K; T [H][width], in rows of `row` columns. */
+HSPEC_INLINE void vd_outside_location(hspec_reduced *block, const double *T, size_t width, size_t row, size_t stride)
 {
     const size_t H = block->setup->H, K = block->bartlett.columns;
     const double rate = block->setup->rate;
@@ -169,7 +169,7 @@ HSPEC_INLINE void vd_outside_location(hspec_reduced *block, size_t width, size_t
         for (size_t j = 0; j < K; j++) {
             vd sum = vd_set(0.0);
             for (size_t k = j; k <= h && k < width; k++) {
-                sum = sum + vd_load(HSPEC_AT(block->T, h * width + k)) * vd_load(HSPEC_AT(block->A, k * K + j));
+                sum = sum + vd_load(HSPEC_AT(T, h * row + k)) * vd_load(HSPEC_AT(block->A, k * K + j));
             }
             vd_store(HSPEC_AT(block->X, h * stride + H + j), rate * sum);
         }
@@ -273,19 +273,22 @@ HSPEC_INLINE void sequence(hspec_reduced *block, uint64_t t, size_t b, size_t L,
     vd_add(1, block->kernel.ds, first, block->ds);
     if (token) {
         vd_outside_update(block, L, columns, first);
-    } else {
+    } else if (setup->B > 1) {
         vd_append_gradients(block, L, width);
     }
 }
 
-/** X of one part at the end of a step, and the new m, b and s. */
-HSPEC_INLINE void update(hspec_reduced *block, size_t width, size_t columns, size_t stride)
+/** X of one part at the end of a step, and the new m, b and s. The L factor of all gradients is T, or, of a single
+ *  sequence, stands where its gradients were. */
+HSPEC_INLINE void update(hspec_reduced *block, size_t L, size_t width, size_t columns, size_t stride)
 {
     vd_descend(block->setup->H * block->setup->F, block->setup->rate, block->dm, block->m);
     if (block->kernel.gram) {
         vd_outside_token(block, columns, stride);
+    } else if (block->setup->B > 1) {
+        vd_outside_location(block, block->T, width, width, stride);
     } else {
-        vd_outside_location(block, width, stride);
+        vd_outside_location(block, block->kernel.d, width, L, stride);
     }
     vd_inside(block, stride);
     vd_bias_and_scale(block);
@@ -306,16 +309,16 @@ HSPEC_INLINE void step(hspec_reduced *part, uint64_t t, size_t L)
             vd_lq(HSPEC_PARTS, H, columns, part->V);
         } else {
             const size_t M = width + L;
-            vd_lq(HSPEC_PARTS, H, M, part->T);
+            vd_lq(HSPEC_PARTS, H, M, part->setup->B > 1 ? part->T : part->kernel.d);
             width = M < H ? M : H;
-            for (size_t p = 0; p < HSPEC_PARTS; p++) {
+            for (size_t p = 0; p < HSPEC_PARTS && part->setup->B > 1; p++) {
                 vd_shrink(&part[p], M, width);
             }
         }
     }
     const size_t stride = H + (token ? part->inside : part->bartlett.columns);
     for (size_t p = 0; p < HSPEC_PARTS; p++) {
-        update(&part[p], width, columns, stride);
+        update(&part[p], L, width, columns, stride);
     }
     vd_lq(HSPEC_PARTS, H, stride, part->X);
     for (size_t p = 0; p < HSPEC_PARTS; p++) {
