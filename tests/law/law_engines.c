@@ -253,18 +253,20 @@ static void test_edges(void **state)
 {
     (void)state;
     const setup table[] = {
-        {4, 3, 3, 1, FLIPPED, SOFTMAX, LOCATION, 0, SPREAD, 3.0, 3, 3},      /* n = 0 */
-        {5, 3, 3, 2, GAUSS2, SOFTMAX1, TOKEN, 0, SPREAD, 3.0, 3, 3},         /* n = 0 */
-        {5, 3, 3, 1, GAUSS1, BAYES, TOKEN, 1, RANDOM, 3.0, 3, 3},            /* n = 1 < H */
-        {6, 3, 3, 2, FLIPPED, SOFTMAX1, LOCATION, 1, SPREAD, 4.0, 3, 3},     /* n = 2 < H < B L */
-        {9, 4, 3, 1, FLIPPED, SOFTMAX, TOKEN, 0, SPREAD, 5.0, 3, 3},         /* n - H = 2 < L */
-        {12, 5, 3, 4, GAUSS1, SOFTMAX, LOCATION, 0, ZERO, 8.0, 3, 3},        /* n = 8 < B L = 20 */
-        {12, 5, 3, 4, POINTS2, BAYES, TOKEN, 1, SPREAD, 6.0, 3, 3},          /* n = 7 < B L = 20 */
-        {20, 2, 6, 1, FLIPPED, SOFTMAX, LOCATION, 0, ZERO, 12.0, 4, 2},      /* B L = 2 < H */
-        {20, 2, 6, 1, GAUSS2, SOFTMAX1, TOKEN, 1, COINCIDING, 12.0, 4, 2},   /* B L = 2 < H */
-        {7, 2, 4, 1, FLIPPED, BAYES, LOCATION, 1, RANDOM, 4.0, 3, 3},        /* n = 2 = B L < H */
-        {12, 3, 1, 2, GAUSS2, SOFTMAX1, LOCATION, 0, SPREAD, 3.0, 4, 2},     /* one head */
-        {24, 3, 3, 3, POINTS2, SOFTMAX, LOCATION, 0, COINCIDING, 10.0, 4, 2} /* two heads coincide, r of rank 1 */
+        {4, 3, 3, 1, FLIPPED, SOFTMAX, LOCATION, 0, SPREAD, 3.0, 3, 3},       /* n = 0 */
+        {5, 3, 3, 2, GAUSS2, SOFTMAX1, TOKEN, 0, SPREAD, 3.0, 3, 3},          /* n = 0 */
+        {5, 3, 3, 1, GAUSS1, BAYES, TOKEN, 1, RANDOM, 3.0, 3, 3},             /* n = 1 < H */
+        {6, 3, 3, 2, FLIPPED, SOFTMAX1, LOCATION, 1, SPREAD, 4.0, 3, 3},      /* n = 2 < H < B L */
+        {9, 4, 3, 1, FLIPPED, SOFTMAX, TOKEN, 0, SPREAD, 5.0, 3, 3},          /* n - H = 2 < L */
+        {12, 5, 3, 4, GAUSS1, SOFTMAX, LOCATION, 0, ZERO, 8.0, 3, 3},         /* n = 8 < B L = 20 */
+        {12, 5, 3, 4, POINTS2, BAYES, TOKEN, 1, SPREAD, 6.0, 3, 3},           /* n = 7 < B L = 20 */
+        {20, 2, 6, 1, FLIPPED, SOFTMAX, LOCATION, 0, ZERO, 12.0, 4, 2},       /* B L = 2 < H */
+        {20, 2, 6, 1, GAUSS2, SOFTMAX1, TOKEN, 1, COINCIDING, 12.0, 4, 2},    /* B L = 2 < H */
+        {7, 2, 4, 1, FLIPPED, BAYES, LOCATION, 1, RANDOM, 4.0, 3, 3},         /* n = 2 = B L < H */
+        {12, 3, 1, 2, GAUSS2, SOFTMAX1, LOCATION, 0, SPREAD, 3.0, 4, 2},      /* one head */
+        {24, 3, 3, 3, POINTS2, SOFTMAX, LOCATION, 0, COINCIDING, 10.0, 4, 2}, /* two heads coincide, r of rank 1 */
+        {24, 7, 4, 12, POINTS2, SOFTMAX1, TOKEN, 0, SPREAD, 20.0, 3, 3}, /* many sequences, more tokens than a tile */
+        {18, 6, 5, 10, GAUSS2, SOFTMAX, LOCATION, 0, RANDOM, 20.0, 3, 3},
     };
     const size_t seeds = full() ? 100000 : 12000;
     compare_all(table, sizeof table / sizeof table[0], seeds, seeds, 40);

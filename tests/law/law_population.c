@@ -37,6 +37,22 @@ static hspec_signal_params gaussian(void)
         .kind = HSPEC_SIGNAL_GAUSSIAN, .features = 2, .mean = gaussian_mean, .variance = gaussian_variance};
 }
 
+/* Many points: on a spiral, with unequal weights. */
+static hspec_signal_params spiral(void)
+{
+    enum { K = 24 };
+    static double theta[K][2];
+    static double weight[K];
+    for (size_t k = 0; k < K; k++) {
+        const double x = (double)k / K;
+        theta[k][0] = 3.0 * x * cos(9.0 * x);
+        theta[k][1] = 3.0 * x * sin(9.0 * x);
+        weight[k] = 2.0 * ((double)k + 1.0) / (K * (K + 1.0));
+    }
+    return (hspec_signal_params){
+        .kind = HSPEC_SIGNAL_DISCRETE, .features = 2, .points = K, .theta = theta[0], .weights = weight};
+}
+
 static hspec_signal_params flipped(double nu, double p)
 {
     return (hspec_signal_params){.kind = HSPEC_SIGNAL_FLIPPED, .strength = nu, .probability = p};
@@ -180,9 +196,9 @@ static void test_against_sampled_tokens(void **state)
     static const double r[9] = {0.8, 0.3, -0.2, 0.3, 0.6, 0.1, -0.2, 0.1, 0.4};
     static const double r_rank_one[9] = {0.5, 0.5, 0.25, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125};
     const double bias[3] = {0.4, -0.3, 1.1};
-    const hspec_signal_params signals[3] = {flipped(4.0, 0.7), gaussian(), discrete()};
+    const hspec_signal_params signals[4] = {flipped(4.0, 0.7), gaussian(), discrete(), spiral()};
     const hspec_activation activations[3] = {HSPEC_SOFTMAX, HSPEC_SOFTMAX1, HSPEC_BAYES};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         for (size_t j = 0; j < 3; j++) {
             const size_t F = naive_features(&signals[i]);
             naive_case c = {.signal = signals[i], .layer = hspec_layer_default(3)};
