@@ -301,7 +301,7 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_training_run(hspec_training *trainin
                                                          hspec_error *err);
 /** Fills the view. */
 HSPEC_API void hspec_training_trajectory(const hspec_training *training, hspec_trajectory *trajectory);
-/** Fills the state as of the last recorded row. @return OK, ENOMEM. */
+/** Fills the state as of the last recorded row. @return OK, ENOMEM; ENONFINITE (the run diverged behind that row). */
 HSPEC_API HSPEC_MUST_USE hspec_status hspec_training_checkpoint(hspec_training *training, hspec_training_state *state,
                                                                 hspec_error *err);
 /** Estimated memory in bytes, and the total number of steps over all seeds. @return OK, EARG. */

@@ -19,6 +19,7 @@ struct hspec_training {
     size_t blocks; /* of engine->lanes seeds each */
     void **block;  /* [blocks] */
     size_t rows, done;
+    int diverged; /* row `done` is not finite, and the blocks stand there */
     uint64_t *step;   /* [T] */
     double *time;     /* [T] */
     double *m;        /* [S][T][H][F] */
@@ -30,12 +31,15 @@ struct hspec_training {
 };
 
 static void record(hspec_training *training);
-static hspec_status check_row(const hspec_training *training, hspec_error *err);
+static hspec_status check_row(hspec_training *training, hspec_error *err);
 
 hspec_status hspec_training_run(hspec_training *training, const hspec_monitor *monitor, hspec_error *err)
 {
     if (!training) {
         return hspec_error_set(err, HSPEC_EARG, "hspec_training_run: training must not be NULL");
+    }
+    if (training->diverged) {
+        return check_row(training, err); /* says it again */
     }
     const double total = (double)training->setup.steps;
     while (training->done < training->rows) {
@@ -93,13 +97,14 @@ static int all_finite(size_t n, const double *x)
 }
 
 /** Is every number of row `done` finite? */
-static hspec_status check_row(const hspec_training *training, hspec_error *err)
+static hspec_status check_row(hspec_training *training, hspec_error *err)
 {
     const size_t H = training->setup.H, F = training->setup.F, T = training->rows, row = training->done;
     for (size_t k = 0; k < training->setup.training.seeds; k++) {
         const size_t at = k * T + row;
         if (!all_finite(H * F, training->m + at * H * F) || !all_finite(H * H, training->r + at * H * H) ||
             !all_finite(H, training->b + at * H) || !all_finite(1, training->s + at)) {
+            training->diverged = 1;
             return hspec_error_set(err, HSPEC_ENONFINITE,
                                    "training diverged: seed %zu is not finite at t = %g (finite at t = %g); a smaller "
                                    "training.learning_rate (now %g) may help",
@@ -251,6 +256,10 @@ hspec_status hspec_training_checkpoint(hspec_training *training, hspec_training_
 {
     if (!training || !state) {
         return hspec_error_set(err, HSPEC_EARG, "hspec_training_checkpoint: training and state must not be NULL");
+    }
+    if (training->diverged) {
+        return hspec_error_set(err, HSPEC_ENONFINITE, "training diverged after t = %g: there is no state to go on from",
+                               training->time[training->done - 1]);
     }
     const size_t S = training->setup.training.seeds, size = training->engine->state_size(&training->setup);
     const size_t lanes = training->engine->lanes;
