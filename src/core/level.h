@@ -33,16 +33,16 @@ typedef enum hspec_level { HSPEC_LEVEL_0_BASELINE, HSPEC_LEVEL_1_AVX2, HSPEC_LEV
 
 /** Address of the variant for a level, for use outside *_lanes.c files. */
 #if defined(HSPEC_HAVE_AVX512)
-#define HSPEC_PICK_AVX512(name, level) (level) >= HSPEC_LEVEL_2_AVX512 ? &name##_avx512 :
+#define HSPEC_PICK_AVX512(name, level, other) ((level) >= HSPEC_LEVEL_2_AVX512 ? &name##_avx512 : (other))
 #else
-#define HSPEC_PICK_AVX512(name, level)
+#define HSPEC_PICK_AVX512(name, level, other) (other)
 #endif
 #if defined(HSPEC_HAVE_AVX2)
-#define HSPEC_PICK_AVX2(name, level) (level) >= HSPEC_LEVEL_1_AVX2 ? &name##_avx2 :
+#define HSPEC_PICK_AVX2(name, level, other) ((level) >= HSPEC_LEVEL_1_AVX2 ? &name##_avx2 : (other))
 #else
-#define HSPEC_PICK_AVX2(name, level)
+#define HSPEC_PICK_AVX2(name, level, other) (other)
 #endif
 #define HSPEC_PICK(name, level)                                                                                        \
-    ((void)(level), HSPEC_PICK_AVX512(name, level) HSPEC_PICK_AVX2(name, level) & name##_baseline)
+    ((void)(level), HSPEC_PICK_AVX512(name, level, HSPEC_PICK_AVX2(name, level, &name##_baseline)))
 
 #endif
