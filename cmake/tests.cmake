@@ -17,9 +17,10 @@ if(HEADSPEC_SANITIZE)
         "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
 endif()
 
-# A test that defines __wrap_aligned_alloc takes the place of this function in the library.
+# A test that defines __wrap_aligned_alloc and __wrap_free takes the place of these functions in the library.
 include(CheckLinkerFlag)
-check_linker_flag(C "-Wl,--wrap=aligned_alloc" hspec_has_wrap)
+set(hspec_wrap -Wl,--wrap=aligned_alloc -Wl,--wrap=free)
+check_linker_flag(C "${hspec_wrap}" hspec_has_wrap)
 
 # hspec_c_tests(label folder pattern libraries...): each file that matches is one executable and one test; the other
 # files of the folder are linked to all of them, those named *_lanes.c once for each instruction set.
@@ -56,7 +57,7 @@ function(hspec_c_tests label folder pattern)
         target_sources(${name} PRIVATE ${support_objects})
         file(STRINGS ${source} wraps REGEX "__wrap_aligned_alloc")
         if(wraps AND hspec_has_wrap)
-            target_link_options(${name} PRIVATE -Wl,--wrap=aligned_alloc)
+            target_link_options(${name} PRIVATE ${hspec_wrap})
             target_compile_definitions(${name} PRIVATE HSPEC_WRAPPED)
         endif()
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
