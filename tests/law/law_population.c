@@ -237,20 +237,21 @@ static void test_standard_error(void **state)
     const double bias[2] = {0.0, 0.0};
     const hspec_order order = {m, r, bias, 1.0};
     const hspec_signal_params signal = flipped(4.0, 0.6);
-    double loss[400];
-    double error[400];
-    for (size_t k = 0; k < COUNT(loss); k++) {
+    enum { N = 400 };
+    double loss[N];
+    double error[N];
+    for (size_t k = 0; k < N; k++) {
         losses(&signal, HSPEC_SOFTMAX1, 4, 2, 2048, 1000 + k, 1, 1, &order, &loss[k], &error[k]);
     }
     /* 400 losses give their deviation within 3.5 %; errors from few blocks scatter more, but their mean is good. */
-    const double ratio = sqrt(stats_variance(loss, COUNT(loss))) / stats_average(error, COUNT(error));
+    const double ratio = sqrt(stats_variance(loss, N)) / stats_average(error, N);
     printf("  deviation over reported error %.3f\n", ratio);
     assert_true(ratio > 0.8 && ratio < 1.25);
     double reference;
     double reference_error;
     losses(&signal, HSPEC_SOFTMAX1, 4, 2, 1 << 20, 1, 0, 1, &order, &reference, &reference_error);
-    const double mean_error = sqrt(stats_variance(loss, COUNT(loss)) / COUNT(loss));
-    assert_true(fabs(stats_average(loss, COUNT(loss)) - reference) <= 5.0 * hypot(mean_error, reference_error));
+    const double mean_error = sqrt(stats_variance(loss, N) / N);
+    assert_true(fabs(stats_average(loss, N) - reference) <= 5.0 * hypot(mean_error, reference_error));
 }
 
 static void test_threads_and_states(void **state)

@@ -236,7 +236,7 @@ static void draw_theta(model *m, double *theta)
 
 static void draw_sequence(model *m)
 {
-    double theta[8];
+    double theta[8] = {0.0};
     m->e = (size_t)(uniform(&m->g) * (double)m->L);
     draw_theta(m, theta);
     for (size_t i = 0; i < m->L * m->D; i++) {

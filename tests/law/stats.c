@@ -37,12 +37,16 @@ static double *copy_sorted(const double *a, size_t n)
 
 /* ---- special functions ---------------------------------------------------------------------------------------- */
 
+/* At most so many terms of a series or fraction; all of them converge long before. */
+enum { ROUNDS = 1000000 };
+
 /* P(a, x) by its series for x < a + 1; Q(a, x) by Lentz's continued fraction otherwise. */
 static double gamma_series(double a, double x)
 {
     double term = 1.0 / a;
     double sum = term;
-    for (double k = 1.0; k < 1e6; k++) {
+    for (int i = 1; i < ROUNDS; i++) {
+        const double k = i;
         term *= x / (a + k);
         sum += term;
         if (term < sum * DBL_EPSILON) {
@@ -59,7 +63,8 @@ static double gamma_fraction(double a, double x)
     double c = 1.0 / tiny;
     double d = 1.0 / b;
     double h = d;
-    for (double k = 1.0; k < 1e6; k++) {
+    for (int i = 1; i < ROUNDS; i++) {
+        const double k = i;
         const double numerator = -k * (k - a);
         b += 2.0;
         d = numerator * d + b;
@@ -98,7 +103,8 @@ static double beta_fraction(double a, double b, double x)
     double d = 1.0 - (a + b) * x / (a + 1.0);
     d = 1.0 / (fabs(d) < tiny ? tiny : d);
     double h = d;
-    for (double k = 1.0; k < 1e6; k++) {
+    for (int i = 1; i < ROUNDS; i++) {
+        const double k = i;
         const double even = k * (b - k) * x / ((a + 2.0 * k - 1.0) * (a + 2.0 * k));
         d = 1.0 + even * d;
         d = 1.0 / (fabs(d) < tiny ? tiny : d);
@@ -160,13 +166,15 @@ double stats_kolmogorov_p(double x)
     const double pi = 3.14159265358979323846;
     double sum = 0.0;
     if (x < 1.18) {
-        for (double k = 1.0; k < 40.0; k += 2.0) {
+        for (int i = 1; i < 40; i += 2) {
+            const double k = i;
             sum += exp(-k * k * pi * pi / (8.0 * x * x));
         }
         return 1.0 - sqrt(2.0 * pi) / x * sum;
     }
-    for (double k = 1.0; k < 20.0; k++) {
-        sum += (fmod(k, 2.0) == 1.0 ? 1.0 : -1.0) * exp(-2.0 * k * k * x * x);
+    for (int i = 1; i < 20; i++) {
+        const double k = i;
+        sum += (i % 2 ? 1.0 : -1.0) * exp(-2.0 * k * k * x * x);
     }
     return 2.0 * sum;
 }
