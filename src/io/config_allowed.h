@@ -6,9 +6,9 @@
 #include "io/config_table.h"
 #include "io/text.h"
 
-/** Adds what a row allows: "a whole number from 2 to 1000000". */
+/** Adds what a row allows: "a whole number from 2 to 65536". */
 void hspec_config_allowed_text(const hspec_config_row *row, hspec_text *text);
-/** Adds the same in few signs: "2 .. 1000000", "> 0", "true | false", "K x F". Nothing for a section or any number. */
+/** Adds the same in few signs: "2 .. 65536", "> 0", "true | false", "K x F". Nothing for a section or any number. */
 void hspec_config_allowed_short(const hspec_config_row *row, hspec_text *text);
 /** Adds the names whose bit is set in `mask` (0: all): "softmax1 or bayes". */
 void hspec_config_allowed_names(const hspec_config_names *names, unsigned mask, hspec_text *text);

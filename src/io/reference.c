@@ -243,7 +243,7 @@ static const char *const page_head =
     "  `1_000`, `.inf`, `nan` and quoted numbers are errors.\n"
     "- A switch is `true` or `false`.\n"
     "- An error names the file, the line and the key, what was found and what is allowed:\n"
-    "  `two_phases.yaml:4: task.tokens: found 1, allowed: a whole number from 2 to 1000000`.\n"
+    "  `two_phases.yaml:4: task.tokens: found 1, allowed: a whole number from 2 to 65536`.\n"
     "- `layer.bias` and `layer.scale` may stand with every activation, so that the activation can be changed alone.\n"
     "  `headspec check` and `headspec info` list what is not read.\n"
     "\n"
