@@ -247,7 +247,7 @@ static hspec_status parse_option(parser *p, int argc, char **argv, int *i)
     return keep_option(p, option, value);
 }
 
-static hspec_status check_positional(const parser *p)
+static hspec_status check_positional(const parser *p, size_t count)
 {
     const hspec_cli_command *command = p->command;
     size_t named = 0;
@@ -255,7 +255,6 @@ static hspec_status check_positional(const parser *p)
         named++;
     }
     size_t most = command->arguments_max ? command->arguments_max : named;
-    size_t count = p->arguments->positional_count;
     if (count < named) {
         return hspec_error_set(p->err, HSPEC_EARG, "%s: %s is missing; usage: headspec %s %s", command->name,
                                command->arguments[count], command->name, command->usage);
@@ -312,9 +311,10 @@ hspec_status hspec_options_parse(const hspec_cli_command *command, int argc, cha
         return hspec_error_memory(err, most * sizeof *p.given);
     }
     int only_positional = 0;
+    size_t count = 0;
     for (int i = 2; i < argc; i++) {
         if (only_positional || argv[i][0] != '-' || argv[i][1] == '\0') {
-            p.positional[arguments->positional_count++] = argv[i];
+            p.positional[count++] = argv[i];
         } else if (strcmp(argv[i], "--") == 0) {
             only_positional = 1;
         } else {
@@ -326,7 +326,8 @@ hspec_status hspec_options_parse(const hspec_cli_command *command, int argc, cha
             }
         }
     }
-    return check_positional(&p);
+    arguments->positional_count = count;
+    return check_positional(&p, count);
 }
 
 void hspec_options_free(hspec_arguments *arguments)

@@ -73,10 +73,12 @@ hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_prog
     size_t begin = archive->rows;
     hspec_order *states = malloc(t->seeds * together * sizeof *states);
     double *values = malloc(t->seeds * together * sizeof *values);
-    hspec_status status = HSPEC_OK;
     if (!states || !values) {
-        status = hspec_error_memory(err, t->seeds * together * sizeof *states);
+        free(states);
+        free(values);
+        return hspec_error_memory(err, t->seeds * together * sizeof *states);
     }
+    hspec_status status = HSPEC_OK;
     while (status == HSPEC_OK && archive->rows < t->done) {
         size_t left = t->done - archive->rows;
         status = evaluate_rows(archive, archive->rows, left < together ? left : together, states, values, err);

@@ -32,7 +32,7 @@ hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_prog
 
 /** Writes the rows whose loss is known and, unless the run diverged, the state from which it can go on.
  *  An archive without all rows of the run is marked incomplete. @return as hspec_archive_write. */
-hspec_status hspec_train_archive_write(const hspec_train_archive *archive, const char *path, int diverged,
+hspec_status hspec_train_archive_write(const hspec_train_archive *from, const char *path, int diverged,
                                        hspec_error *err);
 
 #endif
