@@ -327,8 +327,11 @@ static hspec_status add_row(hspec_archive *archive, const char *path, const size
 hspec_status hspec_archive_lend(hspec_archive *archive, const char *path, const size_t *dims, const void *data,
                                 hspec_error *err)
 {
-    hspec_archive_dataset *dataset;
-    HSPEC_TRY(add_row(archive, path, dims, &dataset, err));
+    hspec_archive_dataset *dataset = NULL;
+    hspec_status status = add_row(archive, path, dims, &dataset, err);
+    if (status != HSPEC_OK || !dataset) {
+        return status;
+    }
     dataset->data = data;
     return HSPEC_OK;
 }
@@ -336,8 +339,11 @@ hspec_status hspec_archive_lend(hspec_archive *archive, const char *path, const 
 hspec_status hspec_archive_make(hspec_archive *archive, const char *path, const size_t *dims, void **data,
                                 hspec_error *err)
 {
-    hspec_archive_dataset *dataset;
-    HSPEC_TRY(add_row(archive, path, dims, &dataset, err));
+    hspec_archive_dataset *dataset = NULL;
+    hspec_status status = add_row(archive, path, dims, &dataset, err);
+    if (status != HSPEC_OK || !dataset || dataset->count == 0) {
+        return status;
+    }
     dataset->owned = calloc(dataset->count, 8);
     if (!dataset->owned) {
         return hspec_error_memory(err, dataset->count * 8);

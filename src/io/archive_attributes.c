@@ -56,34 +56,40 @@ static hspec_status read_text(const hspec_archive_reader *in, hid_t id, hid_t ty
     return *text ? HSPEC_OK : HSPEC_ENOMEM;
 }
 
-static hspec_status read_attribute_value(hspec_archive_reader *in, hid_t id, const char *path, const char *name)
+/* EIO without a message when HDF5 fails: the caller knows the names. */
+static hspec_status read_scalar(hspec_archive_reader *in, hid_t id, hid_t type, const char *path, const char *name)
 {
-    hid_t type = H5Aget_type(id);
-    hid_t space = H5Aget_space(id);
     hspec_status status = HSPEC_EIO;
-    if (type < 0 || space < 0) {
-        /* falls through to the message */
-    } else if (H5Sget_simple_extent_type(space) != H5S_SCALAR) {
-        status = hspec_archive_read_leave_out(in, path, name);
-    } else if (H5Tget_class(type) == H5T_STRING) {
-        char *text;
-        status = read_text(in, id, type, &text);
-        if (status == HSPEC_OK) {
-            status = hspec_archive_set_text(in->archive, path, name, text, in->err);
-            free(text);
-        }
-    } else if (H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE) {
-        uint64_t integer;
+    H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_STRING) {
+        char *text = NULL;
+        HSPEC_TRY(read_text(in, id, type, &text));
+        status = hspec_archive_set_text(in->archive, path, name, text, in->err);
+        free(text);
+    } else if (class == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE) {
+        uint64_t integer = 0;
         if (H5Aread(id, H5T_NATIVE_UINT64, &integer) >= 0) {
             status = hspec_archive_set_integer(in->archive, path, name, integer, in->err);
         }
-    } else if (H5Tget_class(type) == H5T_FLOAT || H5Tget_class(type) == H5T_INTEGER) {
-        double number;
+    } else if (class == H5T_FLOAT || class == H5T_INTEGER) {
+        double number = 0;
         if (H5Aread(id, H5T_NATIVE_DOUBLE, &number) >= 0) {
             status = hspec_archive_set_number(in->archive, path, name, number, in->err);
         }
     } else {
         status = hspec_archive_read_leave_out(in, path, name);
+    }
+    return status;
+}
+
+static hspec_status read_attribute(hspec_archive_reader *in, hid_t id, const char *path, const char *name)
+{
+    hid_t type = H5Aget_type(id);
+    hid_t space = H5Aget_space(id);
+    hspec_status status = HSPEC_EIO;
+    if (type >= 0 && space >= 0) {
+        status = H5Sget_simple_extent_type(space) == H5S_SCALAR ? read_scalar(in, id, type, path, name)
+                                                                : hspec_archive_read_leave_out(in, path, name);
     }
     if (status == HSPEC_EIO) {
         (void)hspec_hdf5_fail(in->err, HSPEC_EIO, "%s: attribute %s could not be read", path, name);
@@ -108,7 +114,7 @@ hspec_status hspec_archive_attributes_read(hspec_archive_reader *in, hid_t group
         } else if (length > HSPEC_ARCHIVE_PATH_MAX) {
             status = hspec_archive_read_leave_out(in, path, name);
         } else {
-            status = read_attribute_value(in, id, path, name);
+            status = read_attribute(in, id, path, name);
         }
         (void)hspec_hdf5_close(id);
         HSPEC_TRY(status);

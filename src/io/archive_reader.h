@@ -23,7 +23,7 @@ hspec_status hspec_archive_attributes_read(hspec_archive_reader *in, hid_t group
 hspec_status hspec_archive_attributes_text(const hspec_archive_reader *in, hid_t dataset, const char *path,
                                            const char *name, char **text);
 /** One dataset, with its numbers if they are wanted. @return OK, EIO, ENOMEM. */
-hspec_status hspec_archive_dataset_read(hspec_archive_reader *in, hid_t dataset, const char *path);
+hspec_status hspec_archive_dataset_read(hspec_archive_reader *in, hid_t id, const char *path);
 /** Remembers the first thing that an archive cannot hold: an object, or one of its attributes (name; NULL: none).
  *  @return OK, ENOMEM. */
 hspec_status hspec_archive_read_leave_out(hspec_archive_reader *in, const char *path, const char *name);

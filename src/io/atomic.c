@@ -156,7 +156,10 @@ static hspec_status place_open(const char *path, place *at, int probe, hspec_err
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) {
         return fail(err, path, "the file may not be replaced", errno);
     }
-    HSPEC_TRY(follow(path, &at->file, err));
+    hspec_status status = follow(path, &at->file, err);
+    if (status != HSPEC_OK || !at->file) {
+        return status;
+    }
     size_t length = folder_length(at->file);
     at->folder = length > 0 ? copied(at->file, length) : copied("./", 2);
     if (!at->folder) {

@@ -21,50 +21,52 @@
 #endif
 
 #if FAILING_MEMORY
-extern void *__libc_malloc(size_t bytes);
-extern void *__libc_calloc(size_t n, size_t bytes);
-extern void *__libc_realloc(void *memory, size_t bytes);
-extern void __libc_free(void *memory);
+/* NOLINTBEGIN(bugprone-reserved-identifier): these are glibc's own names for what it replaces. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t nmemb, size_t size);
+extern void *__libc_realloc(void *ptr, size_t size);
+extern void __libc_free(void *ptr);
 
 static volatile long memory_countdown = -1; /* allocations that still succeed, then one fails; below 0: all succeed */
 static volatile long memory_failed, memory_live;
 static volatile size_t memory_least; /* smaller allocations succeed and do not count */
 
-static int memory_fails(size_t bytes)
+static int memory_fails(size_t size)
 {
-    if (memory_countdown < 0 || bytes < memory_least || memory_countdown-- > 0) {
+    if (memory_countdown < 0 || size < memory_least || memory_countdown-- > 0) {
         return 0;
     }
     memory_failed++;
     return 1;
 }
 
-HSPEC_API void *malloc(size_t bytes)
+HSPEC_API void *malloc(size_t size)
 {
-    void *memory = memory_fails(bytes) ? NULL : __libc_malloc(bytes);
+    void *memory = memory_fails(size) ? NULL : __libc_malloc(size);
     memory_live += memory != NULL;
     return memory;
 }
 
-HSPEC_API void *calloc(size_t n, size_t bytes)
+HSPEC_API void *calloc(size_t nmemb, size_t size)
 {
-    void *memory = memory_fails(n * bytes) ? NULL : __libc_calloc(n, bytes);
+    void *memory = memory_fails(nmemb * size) ? NULL : __libc_calloc(nmemb, size);
     memory_live += memory != NULL;
     return memory;
 }
 
-HSPEC_API void *realloc(void *old, size_t bytes)
+HSPEC_API void *realloc(void *ptr, size_t size)
 {
-    void *memory = memory_fails(bytes) ? NULL : __libc_realloc(old, bytes);
-    memory_live += memory != NULL && old == NULL;
+    void *memory = memory_fails(size) ? NULL : __libc_realloc(ptr, size);
+    memory_live += memory != NULL && ptr == NULL;
     return memory;
 }
 
-HSPEC_API void free(void *memory)
+HSPEC_API void free(void *ptr)
 {
-    memory_live -= memory != NULL;
-    __libc_free(memory);
+    memory_live -= ptr != NULL;
+    __libc_free(ptr);
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
 #endif
 
 #endif
