@@ -102,7 +102,7 @@ static void test_few_dimensions(void **state)
                         c.params.batch = B;
                         c.params.learning_rate = 0.3;
                         c.params.seeds = 9;
-                        case_steps(&c, 2000);
+                        case_steps(&c, case_patience(1000));
                         hspec_trajectory t;
                         hspec_training *training = case_run(&c, &t);
                         case_assert_sound(&t);
@@ -243,7 +243,7 @@ static void test_equal_heads_explicit(void **state)
         c.params.init.kind = HSPEC_INIT_ALIGNED;
         c.params.init.alignment = m0;
         c.params.init.residual = a == 0 ? NULL : r0;
-        case_steps(&c, 3000);
+        case_steps(&c, case_patience(3000));
         hspec_trajectory t;
         hspec_training *training = case_run(&c, &t);
         for (size_t row = 0; row < t.rows; row++) {
@@ -267,7 +267,7 @@ static void test_drift(void **state)
     training_case c = case_make(1000, 5, 3, 1);
     c.params.init = (hspec_init_params){.kind = HSPEC_INIT_ALIGNED, .alignment = m0, .residual = r0};
     c.params.learning_rate = 1e-13;
-    case_steps(&c, getenv("HSPEC_VALGRIND") ? 1e4 : 1e6);
+    case_steps(&c, case_patience(1e6));
     hspec_trajectory t;
     hspec_training *training = case_run(&c, &t);
     double drift = 0;

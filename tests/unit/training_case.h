@@ -23,6 +23,25 @@ typedef struct training_case {
     hspec_training_params params;
 } training_case;
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CASE_SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CASE_SANITIZED
+#endif
+
+/** n steps, or a small part of them where tools that watch memory make each one slow. */
+static inline double case_patience(double n)
+{
+#if defined(CASE_SANITIZED)
+    return n / 20;
+#else
+    return getenv("HSPEC_VALGRIND") ? n / 100 : n;
+#endif
+}
+
 /** F features, each with a mean and a variance of its own; short, with a few seeds. */
 static inline training_case case_make(size_t D, size_t L, size_t H, size_t F)
 {
