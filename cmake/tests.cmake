@@ -12,7 +12,7 @@ set(hspec_test_environment "HEADSPEC_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 if(HEADSPEC_SANITIZE)
     # OpenMP of Clang tells the thread sanitizer about its own synchronization through archer.
     list(APPEND hspec_test_environment
-        "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
+        "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1"
         "UBSAN_OPTIONS=print_stacktrace=1"
         "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
 endif()
