@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "headspec.h"
+#include "unit/training_case.h"
 
 #include <math.h>
 
@@ -118,10 +119,10 @@ static void test_equal_heads_stay_equal(void **state)
 static void test_equal_heads_for_a_million_steps(void **state)
 {
     (void)state;
-    run r = run_reduced(HSPEC_SOFTMAX, HSPEC_LOSS_LOCATION, 100000, 1, 1e6, twins_m, zero_r);
+    run r = run_reduced(HSPEC_SOFTMAX, HSPEC_LOSS_LOCATION, 100000, 1, case_patience(1e6), twins_m, zero_r);
     assert_twins(&r, 1e-12);
     run_end(&r);
-    r = run_reduced(HSPEC_SOFTMAX1, HSPEC_LOSS_TOKEN, 100000, 1, 1e5, twins_m, twins_r);
+    r = run_reduced(HSPEC_SOFTMAX1, HSPEC_LOSS_TOKEN, 100000, 1, case_patience(1e5), twins_m, twins_r);
     assert_twins(&r, 1e-12);
     run_end(&r);
 }
@@ -130,7 +131,7 @@ static void test_equal_heads_for_a_million_steps(void **state)
 static void test_a_million_steps_stay_sound(void **state)
 {
     (void)state;
-    run r = run_reduced(HSPEC_BAYES, HSPEC_LOSS_LOCATION, 1000, 1, 1e6, twins_m, zero_r);
+    run r = run_reduced(HSPEC_BAYES, HSPEC_LOSS_LOCATION, 1000, 1, case_patience(1e6), twins_m, zero_r);
     for (size_t k = 0; k < r.t.seeds; k++) {
         for (size_t row = 0; row < r.t.rows; row++) {
             for (size_t h = 0; h < H; h++) {
