@@ -139,7 +139,7 @@ class Folder:
 def pattern(line):
     """The regular expression of an expected line."""
     parts = re.split(r"\{\{(.*?)\}\}", line)
-    return re.compile("".join(part if i % 2 else re.escape(part) for i, part in enumerate(parts)))
+    return re.compile("".join(f"(?:{part})" if i % 2 else re.escape(part) for i, part in enumerate(parts)))
 
 
 def same(expected, found):

@@ -21,7 +21,7 @@ PROGRAM = os.environ["HEADSPEC_PROGRAM"]
 
 # The two phases, small: heads that start at 0.1, 0 and -0.1 first follow the mean signal together.
 TWO_PHASES = """\
-task: {tokens: 5, dimension: 300, signal: {kind: flipped, strength: 4, probability: 0.7}}
+task: {tokens: 5, dimension: 100, signal: {kind: flipped, strength: 4, probability: 0.7}}
 layer: {heads: 3}
 training:
   time: 100
@@ -87,7 +87,7 @@ class Results(Train):
                 told = json.loads(out)
                 with h5py.File(path, "r") as file:
                     m, loss, t = file["sgd/alignment"][..., 0], file["sgd/loss"][()], file["sgd/time"][()]
-                self.assertEqual((told["seeds"], told["rows"], told["steps"], told["time"]), (8, 51, 30000, 100))
+                self.assertEqual((told["seeds"], told["rows"], told["steps"], told["time"]), (8, 51, 10000, 100))
                 self.assertAlmostEqual(told["final_loss"], loss[:, -1].mean(), places=12)
                 self.assertEqual((t[0], t[-1]), (0, 100))
                 np.testing.assert_allclose(m[:, 0], np.tile([0.1, 0, -0.1], (8, 1)), rtol=0, atol=1e-12)
@@ -102,7 +102,7 @@ class Results(Train):
     def test_summary(self):
         out, err = run("train", self.yaml, "--set", "training.time=2", cwd=self.folder)
         self.assertEqual(err, "")
-        self.assertIn("600 for each of 8 seeds, 51 rows", out)
+        self.assertIn("200 for each of 8 seeds, 51 rows", out)
         self.assertIn("headspec plot two.h5 -o two.svg", out)
         self.assertTrue(os.path.exists(self.path("two.h5")))
 
