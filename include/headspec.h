@@ -138,10 +138,10 @@ HSPEC_API void hspec_signal_symmetries(const hspec_signal *signal, int *symmetri
 
 /** The task: L tokens in R^D, one of which carries the signal (docs/theory.md, "Data"). */
 typedef struct hspec_task_params {
-    size_t tokens;                /**< L >= 2 */
-    size_t dimension;             /**< D >= F + H, at most 1e12; default 1000 */
-    const hspec_signal *signal;   /**< borrowed: must outlive what is created from it */
-    const double *spikes;         /**< [F][D], orthogonal within 1e-8, |k*_f|^2 = D; NULL: drawn at random from the seed.
+    size_t tokens;              /**< L >= 2 */
+    size_t dimension;           /**< D >= F + H, at most 1e12; default 1000 */
+    const hspec_signal *signal; /**< borrowed: must outlive what is created from it */
+    const double *spikes;       /**< [F][D], orthogonal within 1e-8, |k*_f|^2 = D; NULL: drawn at random from the seed.
                                        Only the explicit engine reads them: the law of the order parameters does not
                                        depend on them. */
 } hspec_task_params;
@@ -216,8 +216,9 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_layer_attention(hspec_layer *layer, 
  *  Never allocates.
  */
 HSPEC_API HSPEC_MUST_USE hspec_status hspec_layer_gradient(hspec_layer *layer, const double *chi, const double *bias,
-                                                           double scale, size_t target, const double *gram, double *loss,
-                                                           double *d, double *db, double *ds, hspec_error *err);
+                                                           double scale, size_t target, const double *gram,
+                                                           double *loss, double *d, double *db, double *ds,
+                                                           hspec_error *err);
 
 /* ---- 5. Training ------------------------------------------------------------------------------------------------ */
 
@@ -241,23 +242,23 @@ typedef enum hspec_init_kind {
 /** Initial keys. Arrays belong to the caller and are copied by hspec_training_create. */
 typedef struct hspec_init_params {
     hspec_init_kind kind;
-    double scale;            /**< random: standard deviation of each component, >= 0; default 0.1 */
-    const double *alignment; /**< aligned: [H][F], finite */
-    const double *residual;  /**< aligned: [H][H], symmetric positive semidefinite; NULL: residual_diagonal times I */
+    double scale;             /**< random: standard deviation of each component, >= 0; default 0.1 */
+    const double *alignment;  /**< aligned: [H][F], finite */
+    const double *residual;   /**< aligned: [H][H], symmetric positive semidefinite; NULL: residual_diagonal times I */
     double residual_diagonal; /**< aligned: >= 0; default 0 */
 } hspec_init_params;
 
 typedef struct hspec_training_params {
-    hspec_engine engine;   /**< default reduced */
-    hspec_loss loss;       /**< default location */
-    hspec_noise noise;     /**< default double; explicit engine only */
-    double learning_rate;  /**< eta > 0; default 1 */
-    size_t batch;          /**< B >= 1; default 1 */
-    double time;           /**< > 0, in steps / D; round(time D) steps, at most 2^53; default 100 */
-    size_t seeds;          /**< S >= 1; default 8 */
-    uint64_t seed;         /**< seed k = 0..S-1 uses the stream (seed, k + 1); default 1 */
-    size_t records;        /**< T - 1 >= 1, at most the number of steps; default 200 */
-    hspec_spacing spacing; /**< default linear */
+    hspec_engine engine;    /**< default reduced */
+    hspec_loss loss;        /**< default location */
+    hspec_noise noise;      /**< default double; explicit engine only */
+    double learning_rate;   /**< eta > 0; default 1 */
+    size_t batch;           /**< B >= 1; default 1 */
+    double time;            /**< > 0, in steps / D; round(time D) steps, at most 2^53; default 100 */
+    size_t seeds;           /**< S >= 1; default 8 */
+    uint64_t seed;          /**< seed k = 0..S-1 uses the stream (seed, k + 1); default 1 */
+    size_t records;         /**< T - 1 >= 1, at most the number of steps; default 200 */
+    hspec_spacing spacing;  /**< default linear */
     hspec_init_params init; /**< default random, scale 0.1 */
 } hspec_training_params;
 
@@ -290,7 +291,8 @@ typedef struct hspec_training hspec_training;
  *  Sequences, streams and order parameters: docs/theory.md, "Online SGD" and "Reduced engine".
  *  @param threads 0: as many as OpenMP offers. Results do not depend on it.
  *  @return OK, EARG (which parameter, what is allowed), ENOMEM. */
-HSPEC_API HSPEC_MUST_USE hspec_status hspec_training_create(const hspec_task_params *task, const hspec_layer_params *layer,
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_training_create(const hspec_task_params *task,
+                                                            const hspec_layer_params *layer,
                                                             const hspec_training_params *params, int threads,
                                                             hspec_training **training, hspec_error *err);
 HSPEC_API void hspec_training_free(hspec_training *training);
@@ -330,9 +332,10 @@ typedef struct hspec_order {
  *  @param error  out [n] standard errors; NULL if not wanted
  *  @return OK, EARG, ENOMEM, ENONFINITE (which state). Outputs untouched on error. */
 HSPEC_API HSPEC_MUST_USE hspec_status hspec_population_loss(const hspec_task_params *task,
-                                                            const hspec_layer_params *layer, size_t nodes, uint64_t seed,
-                                                            int threads, size_t n, const hspec_order *states,
-                                                            double *loss, double *error, hspec_error *err);
+                                                            const hspec_layer_params *layer, size_t nodes,
+                                                            uint64_t seed, int threads, size_t n,
+                                                            const hspec_order *states, double *loss, double *error,
+                                                            hspec_error *err);
 
 /* ---- 7. Experiments and archives (built with HEADSPEC_IO) ------------------------------------------------------- */
 
@@ -351,16 +354,16 @@ typedef struct hspec_theory_params {
 
 /** An experiment file, read and validated. Everything inside belongs to it. */
 typedef struct hspec_experiment {
-    char *name;                     /**< the file's name without folder and extension */
-    char *yaml;                     /**< the text after --set, as the archive stores it */
-    hspec_signal_params signal;     /**< task.signal */
-    hspec_task_params task;         /**< task.signal is not filled in: create it from `signal` */
+    char *name;                 /**< the file's name without folder and extension */
+    char *yaml;                 /**< the text after --set, as the archive stores it */
+    hspec_signal_params signal; /**< task.signal */
+    hspec_task_params task;     /**< task.signal is not filled in: create it from `signal` */
     hspec_layer_params layer;
     hspec_training_params training;
     hspec_theory_params theory;
-    char **unused;                  /**< [unused_count] paths that are set but not read by this activation or kind */
+    char **unused; /**< [unused_count] paths that are set but not read by this activation or kind */
     size_t unused_count;
-    void *owned;                    /**< internal: the arrays above */
+    void *owned; /**< internal: the arrays above */
 } hspec_experiment;
 
 /** Reads a file. `sets` holds "path=value" texts, applied in order.

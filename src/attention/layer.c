@@ -128,8 +128,9 @@ hspec_status hspec_layer_attention(hspec_layer *layer, const double *chi, const 
     return HSPEC_OK;
 }
 
-hspec_status hspec_layer_gradient(hspec_layer *layer, const double *chi, const double *bias, double scale, size_t target,
-                                  const double *gram, double *loss, double *d, double *db, double *ds, hspec_error *err)
+hspec_status hspec_layer_gradient(hspec_layer *layer, const double *chi, const double *bias, double scale,
+                                  size_t target, const double *gram, double *loss, double *d, double *db, double *ds,
+                                  hspec_error *err)
 {
     if (!layer || !chi || !loss || !d) {
         return hspec_error_set(err, HSPEC_EARG, "hspec_layer_gradient: layer, chi, loss and d must not be NULL");

@@ -41,7 +41,8 @@ HSPEC_INLINE void vd_lq(int N, size_t n, size_t m, double *A)
             }
             for (size_t j = i + 1; j < m; j++) {
                 for (int p = 0; p < N; p++) {
-                    dot[p] = dot[p] + vd_load(HSPEC_AT(other, j) + p * HSPEC_VW) * vd_load(HSPEC_AT(row, j) + p * HSPEC_VW);
+                    dot[p] =
+                        dot[p] + vd_load(HSPEC_AT(other, j) + p * HSPEC_VW) * vd_load(HSPEC_AT(row, j) + p * HSPEC_VW);
                 }
             }
             for (int p = 0; p < N; p++) {

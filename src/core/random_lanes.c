@@ -7,8 +7,8 @@
 #define N HSPEC_CHAINS
 
 /** Place of what chain i gives: counters go through blocks of W lanes, native vector by native vector. */
-#define BLOCK(i) ((size_t)(i) * HSPEC_VW / HSPEC_W)
-#define LANE(i) ((size_t)(i) * HSPEC_VW % HSPEC_W)
+#define BLOCK(i) ((size_t)(i)*HSPEC_VW / HSPEC_W)
+#define LANE(i) ((size_t)(i)*HSPEC_VW % HSPEC_W)
 
 /** The words of N VW counters that follow each other. */
 HSPEC_INLINE void words(hspec_stream stream, uint64_t c0, uint64_t c1, vu *w0, vu *w1)

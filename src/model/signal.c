@@ -110,8 +110,8 @@ static hspec_status create_discrete(const hspec_signal_params *params, hspec_sig
     for (size_t k = 0; k < K; k++) {
         for (size_t f = 0; f < F; f++) {
             if (!(fabs(params->theta[k * F + f]) <= 1e3)) {
-                return hspec_error_set(err, HSPEC_EARG, "task.signal.points.%zu.%zu: found %g, allowed -1000 to 1000", k,
-                                       f, params->theta[k * F + f]);
+                return hspec_error_set(err, HSPEC_EARG, "task.signal.points.%zu.%zu: found %g, allowed -1000 to 1000",
+                                       k, f, params->theta[k * F + f]);
             }
         }
         const double weight = params->weights ? params->weights[k] : 1.0 / (double)K;

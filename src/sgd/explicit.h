@@ -20,14 +20,14 @@ typedef struct hspec_explicit {
     double *sum;   /* [H][stride] sum over the batch of d x; only when the batch takes several groups */
     double *bias;  /* [H] */
     double scale;
-    void *x;            /* [group][L][stride] tokens, double or float */
+    void *x;             /* [group][L][stride] tokens, double or float */
     hspec_kernel kernel; /* a lane is a sequence of the group */
-    double *factor;     /* [group L][H] what the update multiplies the tokens with */
-    double *normals;    /* [F padded] normals of one theta */
-    double *theta_in;   /* [F][W] the same in lanes */
-    double *theta;      /* [F][W] */
-    uint64_t *words;    /* [W] */
-    double *db, *ds;    /* [H], [1] sums over the batch */
+    double *factor;      /* [group L][H] what the update multiplies the tokens with */
+    double *normals;     /* [F padded] normals of one theta */
+    double *theta_in;    /* [F][W] the same in lanes */
+    double *theta;       /* [F][W] */
+    uint64_t *words;     /* [W] */
+    double *db, *ds;     /* [H], [1] sums over the batch */
     hspec_arena arena;
 } hspec_explicit;
 

@@ -144,7 +144,8 @@ static hspec_status create(const hspec_setup *setup, size_t first, void **out, h
         return status;
     }
     self->first = first;
-    for (size_t i = 0; i < HSPEC_W / lane_ops()->width; i++) { /* the same places, shifted by the lanes of the parts before */
+    for (size_t i = 0; i < HSPEC_W / lane_ops()->width;
+         i++) { /* the same places, shifted by the lanes of the parts before */
         hspec_arena shifted = {.base = self->arena.base + i * lane_ops()->width * sizeof(double), .used = 0};
         layout(&self->part[i], setup, &shifted);
     }

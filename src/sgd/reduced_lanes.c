@@ -68,7 +68,8 @@ HSPEC_INLINE void vd_accumulate(const hspec_kernel *k, size_t L, size_t J, const
 HSPEC_INLINE void vd_add(size_t n, const double *x, int first, double *out)
 {
     for (size_t i = 0; i < n; i++) {
-        vd_store(HSPEC_AT(out, i), first ? vd_load(HSPEC_AT(x, i)) : vd_load(HSPEC_AT(out, i)) + vd_load(HSPEC_AT(x, i)));
+        vd_store(HSPEC_AT(out, i),
+                 first ? vd_load(HSPEC_AT(x, i)) : vd_load(HSPEC_AT(out, i)) + vd_load(HSPEC_AT(x, i)));
     }
 }
 
@@ -112,7 +113,8 @@ HSPEC_INLINE size_t vd_outside_tokens(hspec_reduced *block, const double *normal
             vd_store(HSPEC_AT(block->W, l * columns + k), vd_load(HSPEC_AT(normals, l * inside + k)));
         }
         for (size_t k = 0; k < K; k++) {
-            vd_store(HSPEC_AT(block->W, l * columns + inside + k), k <= l ? vd_load(HSPEC_AT(block->A, l * K + k)) : vd_set(0.0));
+            vd_store(HSPEC_AT(block->W, l * columns + inside + k),
+                     k <= l ? vd_load(HSPEC_AT(block->A, l * K + k)) : vd_set(0.0));
         }
     }
     return columns;
@@ -127,7 +129,8 @@ HSPEC_INLINE void vd_outside_update(hspec_reduced *block, size_t L, size_t colum
             double *V = HSPEC_AT(block->V, h * columns + k);
             vd sum = first || k > h || k >= block->inside ? vd_set(0.0) : vd_load(V);
             for (size_t l = 0; l < L; l++) {
-                sum = sum + vd_load(HSPEC_AT(block->kernel.d, h * L + l)) * vd_load(HSPEC_AT(block->W, l * columns + k));
+                sum =
+                    sum + vd_load(HSPEC_AT(block->kernel.d, h * L + l)) * vd_load(HSPEC_AT(block->W, l * columns + k));
             }
             vd_store(V, sum);
         }

@@ -18,8 +18,8 @@ static hspec_status check_task(const hspec_task_params *task, size_t H, hspec_er
     }
     const size_t F = hspec_signal_features(task->signal);
     if (task->dimension < F + H || (double)task->dimension > 1e12) {
-        return hspec_error_set(err, HSPEC_EARG, "task.dimension: found %zu, allowed F + H = %zu to 1e12", task->dimension,
-                               F + H);
+        return hspec_error_set(err, HSPEC_EARG, "task.dimension: found %zu, allowed F + H = %zu to 1e12",
+                               task->dimension, F + H);
     }
     return HSPEC_OK;
 }
@@ -35,8 +35,8 @@ static hspec_status check_training(const hspec_training_params *p, size_t D, hsp
     const double steps = round(p->time * (double)D);
     if (!(p->time > 0 && steps >= 1 && steps <= 0x1p53)) {
         return hspec_error_set(err, HSPEC_EARG,
-                               "training.time: found %g, which is %g steps at D = %zu, allowed 1 to 2^53 steps", p->time,
-                               steps, D);
+                               "training.time: found %g, which is %g steps at D = %zu, allowed 1 to 2^53 steps",
+                               p->time, steps, D);
     }
     if (p->seeds < 1 || p->seeds > 1000000) {
         return hspec_error_set(err, HSPEC_EARG, "training.seeds: found %zu, allowed 1 to 1000000", p->seeds);

@@ -19,14 +19,14 @@ struct hspec_training {
     size_t blocks; /* of engine->lanes seeds each */
     void **block;  /* [blocks] */
     size_t rows, done;
-    int diverged; /* row `done` is not finite, and the blocks stand there */
-    uint64_t *step;   /* [T] */
-    double *time;     /* [T] */
-    double *m;        /* [S][T][H][F] */
-    double *r;        /* [S][T][H][H] */
-    double *b;        /* [S][T][H] */
-    double *s;        /* [S][T] */
-    double *state;    /* [S][size], made at the first checkpoint */
+    int diverged;   /* row `done` is not finite, and the blocks stand there */
+    uint64_t *step; /* [T] */
+    double *time;   /* [T] */
+    double *m;      /* [S][T][H][F] */
+    double *r;      /* [S][T][H][H] */
+    double *b;      /* [S][T][H] */
+    double *s;      /* [S][T] */
+    double *state;  /* [S][size], made at the first checkpoint */
     hspec_arena arena;
 };
 
@@ -278,7 +278,8 @@ hspec_status hspec_training_checkpoint(hspec_training *training, hspec_training_
 }
 
 hspec_status hspec_training_estimate(const hspec_task_params *task, const hspec_layer_params *layer,
-                                     const hspec_training_params *params, double *bytes, double *steps, hspec_error *err)
+                                     const hspec_training_params *params, double *bytes, double *steps,
+                                     hspec_error *err)
 {
     if (!task || !layer || !params || !bytes || !steps) {
         return hspec_error_set(err, HSPEC_EARG, "hspec_training_estimate: no argument may be NULL");
@@ -290,7 +291,8 @@ hspec_status hspec_training_estimate(const hspec_task_params *task, const hspec_
     training.blocks = (params->seeds + training.engine->lanes - 1) / training.engine->lanes;
     hspec_arena arena = {0};
     layout(&training, &arena);
-    const double spikes = params->engine == HSPEC_ENGINE_EXPLICIT ? 8.0 * (double)training.setup.F * (double)task->dimension : 0;
+    const double spikes =
+        params->engine == HSPEC_ENGINE_EXPLICIT ? 8.0 * (double)training.setup.F * (double)task->dimension : 0;
     *bytes = (double)arena.used + spikes + (double)training.blocks * training.engine->bytes(&training.setup) +
              8.0 * (double)params->seeds * (double)training.engine->state_size(&training.setup);
     *steps = (double)training.setup.steps * (double)params->seeds;

@@ -25,7 +25,8 @@ typedef struct hspec_population_ops {
     void (*draw)(hspec_population *population, uint64_t block);
     /** Adds the loss at one state and its square, summed over the lanes, to sums[0] and sums[1].
      *  @param m in [H][F] @param R in [H][H] lower triangular @param b in [H] */
-    void (*add)(hspec_population *population, const double *m, const double *R, const double *b, double s, double *sums);
+    void (*add)(hspec_population *population, const double *m, const double *R, const double *b, double s,
+                double *sums);
 } hspec_population_ops;
 
 HSPEC_DECLARE_LEVELS(hspec_population_ops, hspec_population_ops_table);
