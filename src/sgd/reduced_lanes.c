@@ -207,13 +207,20 @@ HSPEC_INLINE void vd_inside(hspec_reduced *block, size_t stride)
     }
 }
 
-/** R <- lower triangle of X. */
+/** R <- lower triangle of X; heads that started equal keep equal rows. */
 HSPEC_INLINE void vd_take_residual(hspec_reduced *block, size_t stride)
 {
     const size_t H = block->setup->H;
     for (size_t h = 0; h < H; h++) {
         for (size_t j = 0; j <= h; j++) {
             vd_store(HSPEC_AT(block->R, h * H + j), vd_load(HSPEC_AT(block->X, h * stride + j)));
+        }
+    }
+    for (size_t h = 1; block->setup->twins && h < H; h++) {
+        const size_t twin = block->setup->twin[h];
+        for (size_t j = 0; twin < h && j <= h; j++) {
+            vd_store(HSPEC_AT(block->R, h * H + j),
+                     j <= twin ? vd_load(HSPEC_AT(block->R, twin * H + j)) : vd_set(0.0));
         }
     }
 }

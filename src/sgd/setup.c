@@ -117,6 +117,39 @@ static hspec_status copy_start(const hspec_init_params *init, hspec_setup *setup
     return HSPEC_OK;
 }
 
+/** Do two heads start alike to the last bit? They then have the same alignments and coincide outside the signal. */
+static int start_alike(const hspec_setup *setup, size_t h, size_t j)
+{
+    const hspec_init_params *init = &setup->training.init;
+    const size_t H = setup->H, F = setup->F;
+    if (init->kind == HSPEC_INIT_RANDOM) {
+        return init->scale == 0;
+    }
+    if (memcmp(setup->m0 + h * F, setup->m0 + j * F, F * sizeof *setup->m0) != 0) {
+        return 0;
+    }
+    const double *r = init->residual;
+    return r ? r[h * H + h] == r[j * H + j] && r[h * H + h] == r[h * H + j] : init->residual_diagonal == 0;
+}
+
+/** Heads that start equal stay equal in law. Rounding would part them where their difference is an unstable direction, so
+ *  the engines keep their rows of R equal to the last bit; all the rest then follows. */
+static void find_twins(hspec_setup *setup)
+{
+    const size_t H = setup->H;
+    for (size_t h = 0; h < H; h++) {
+        size_t j = 0;
+        while (j < h && !start_alike(setup, h, j)) {
+            j++;
+        }
+        setup->twin[h] = j;
+        if (j < h) {
+            setup->twins = 1;
+            memcpy(setup->R0 + h * H, setup->R0 + j * H, H * sizeof *setup->R0);
+        }
+    }
+}
+
 hspec_status hspec_setup_create(const hspec_task_params *task, const hspec_layer_params *layer,
                                 const hspec_training_params *training, hspec_setup *setup, hspec_error *err)
 {
@@ -149,6 +182,7 @@ hspec_status hspec_setup_create(const hspec_task_params *task, const hspec_layer
     for (int pass = 0; pass < 2; pass++) {
         created.m0 = hspec_arena_doubles(&created.arena, created.H * created.F);
         created.R0 = hspec_arena_doubles(&created.arena, created.H * created.H);
+        created.twin = hspec_arena_take(&created.arena, created.H, sizeof *created.twin);
         if (pass == 0) {
             HSPEC_TRY(hspec_arena_commit(&created.arena, err));
         }
@@ -158,6 +192,7 @@ hspec_status hspec_setup_create(const hspec_task_params *task, const hspec_layer
         hspec_setup_free(&created);
         return status;
     }
+    find_twins(&created);
     *setup = created;
     return HSPEC_OK;
 }

@@ -16,8 +16,10 @@ typedef struct hspec_setup {
     hspec_layer_params layer; /* bias_train, bias_per_head, scale_train as the activation makes them */
     hspec_training_params training;
     const hspec_activation_ops *activation;
-    double *m0;     /* [H][F] aligned start */
-    double *R0;     /* [H][H] lower triangular root of the aligned residual */
+    double *m0;   /* [H][F] aligned start */
+    double *R0;   /* [H][H] lower triangular root of the aligned residual */
+    size_t *twin; /* [H] the first head that starts exactly as this one does; the head itself if there is none before */
+    int twins;    /* is there any such pair? */
     double *spikes; /* [F][D] explicit engine only */
     hspec_arena arena;
 } hspec_setup;
