@@ -28,4 +28,12 @@ static inline int levels_here(void)
     return here;
 }
 
+/** Does long double have more digits than double here? Not on every machine, and not under valgrind, which computes it in
+ *  double. */
+static inline int levels_long_double(void)
+{
+    volatile long double one = 1, small = 0x1p-60L;
+    return one + small != one;
+}
+
 #endif

@@ -287,6 +287,7 @@ static void test_chi2_try(void **state)
 {
     (void)state;
     const double degrees[] = {2, 3, 5, 10, 100, 1e3, 1e4, 1e6, 1e9};
+    const long double epsilon = levels_long_double() ? LDBL_EPSILON : DBL_EPSILON;
     size_t decided = 0;
     for (size_t k = 0; k < COUNT(degrees); k++) {
         for (int i = -600; i <= 600; i++) {
@@ -298,7 +299,7 @@ static void test_chi2_try(void **state)
                 continue;
             }
             const long double f = d * (1.5L * t * t - 3 * t - t * t * t + 3 * log1pl(t));
-            const long double margin = 1e-9L * fabsl(f) + 4 * LDBL_EPSILON * d * fabsl(3 * t) + 2 * DBL_EPSILON;
+            const long double margin = 1e-9L * fabsl(f) + 4 * epsilon * d * fabsl(3 * t) + 2 * DBL_EPSILON;
             const double below = (double)expl(f - margin), above = (double)expl(f + margin);
             if (below > 0) {
                 assert_int_equal(hspec_random_chi2_try(degrees[k], x, below, &value), 1);

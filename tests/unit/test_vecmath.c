@@ -149,6 +149,7 @@ static void test_double(void **state)
     double *z = hspec_memory_alloc(n, sizeof *z);
     double worst[3][5] = {{0}};
     assert_true(x && y && z);
+    const double slack = levels_long_double() ? 0 : 1; /* the reference has an ulp of its own */
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
         uint64_t s = k;
         for (size_t i = 0; i < n; i++) {
@@ -158,7 +159,7 @@ static void test_double(void **state)
             run(HSPEC_PICK(core_ops_table, (hspec_level)level), ranges[k].f, x, y, z, n);
             for (size_t i = 0; i < n; i++) {
                 const double error = ulps(y[i], exact(ranges[k].f, x[i]), DBL_MANT_DIG);
-                if (!(error <= ranges[k].limit)) {
+                if (!(error <= ranges[k].limit + slack)) {
                     fail_msg("%s, %s: %a (%.17g) gives %a, off by %g ulp, allowed %g", level_names[level],
                              names[ranges[k].f], x[i], x[i], y[i], error, ranges[k].limit);
                 }
