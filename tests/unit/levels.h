@@ -13,12 +13,12 @@ static const char *const level_names[] = {"baseline", "avx2", "avx512"};
 static inline int levels_here(void)
 {
     static int said;
-    int built = 1;
-#if defined(HSPEC_HAVE_AVX2)
-    built = 2;
-#endif
 #if defined(HSPEC_HAVE_AVX512)
-    built = 3;
+    const int built = 3;
+#elif defined(HSPEC_HAVE_AVX2)
+    const int built = 2;
+#else
+    const int built = 1;
 #endif
     const int here = (int)hspec_cpu_level() + 1;
     for (int level = here; level < built && !said; level++) {

@@ -5,7 +5,7 @@
 /* Nothing is handed out; estimates refuse the same. */
 static void refused(const training_case *c, const char *path, const char *found, const char *allowed)
 {
-    hspec_training *training = (hspec_training *)(uintptr_t)&training; /* any address: it must stay */
+    hspec_training *training = (hspec_training *)(void *)&training; /* any address: it must stay */
     hspec_error err;
     memset(&err, 0, sizeof err);
     assert_int_equal(hspec_training_create(&c->task, &c->layer, &c->params, 1, &training, &err), HSPEC_EARG);

@@ -82,7 +82,7 @@ static void test_aligned(void **state)
 {
     (void)state;
     static double spikes[F_MAX * D_MAX];
-    double m0[H_MAX * F_MAX], r0[H_MAX * H_MAX];
+    double m0[H_MAX * F_MAX] = {0}, r0[H_MAX * H_MAX] = {0};
     const struct {
         size_t D, H, F;
     } sizes[] = {{2, 1, 1}, {7, 4, 3}, {8, 4, 3}, {60, 3, 1}, {60, 8, 4}, {64, 2, 2}, {300, 5, 4}};
@@ -118,12 +118,12 @@ static void test_aligned(void **state)
 static void test_residual_diagonal(void **state)
 {
     (void)state;
-    const double m0[3] = {0.1, 0.0, -0.1};
+    const double m0[H_MAX * F_MAX] = {0.1, 0.0, -0.1};
     training_case c = case_make(50, 4, 3, 1);
     c.params.init.kind = HSPEC_INIT_ALIGNED;
     c.params.init.alignment = m0;
     for (int i = 0; i < 3; i++) {
-        double r0[9] = {0};
+        double r0[H_MAX * H_MAX] = {0};
         r0[0] = r0[4] = r0[8] = c.params.init.residual_diagonal = 0.35 * i;
         c.params.engine = HSPEC_ENGINE_REDUCED;
         assert_start(&c, m0, r0, "reduced");
