@@ -271,6 +271,8 @@ static void test_edges(void **state)
         {24, 3, 3, 3, POINTS2, SOFTMAX, LOCATION, 0, COINCIDING, 10.0, 4, 2}, /* two heads coincide, r of rank 1 */
         {24, 7, 4, 12, POINTS2, SOFTMAX1, TOKEN, 0, SPREAD, 20.0, 3, 3}, /* many sequences, more tokens than a tile */
         {18, 6, 5, 10, GAUSS2, SOFTMAX, LOCATION, 0, RANDOM, 20.0, 3, 3},
+        {40, 4, 3, 2, FLIPPED, SOFTMAX, TOKEN, 0, ZERO, 16.0, 2, 2},   /* r from nothing: all of it is new */
+        {10, 4, 4, 1, FLIPPED, SOFTMAX, LOCATION, 0, ZERO, 8.0, 2, 2}, /* the same with n = 5 */
     };
     const size_t seeds = full() ? 100000 : 12000;
     compare_all(table, sizeof table / sizeof table[0], seeds, seeds, 40);
