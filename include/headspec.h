@@ -9,7 +9,8 @@
  *   4. The attention layer          scores in; attention, loss and gradients out
  *   5. Training                     online SGD, explicit or reduced
  *   6. Population loss              the expected loss at given order parameters
- *   7. Experiments and archives     YAML in, HDF5 out (built with HEADSPEC_IO)
+ *   7. Theory                       order parameters as D grows
+ *   8. Experiments and archives     YAML in, HDF5 out (built with HEADSPEC_IO)
  *
  * Letters, as in the paper: D dimension, L tokens, H heads, F features, B batch, S seeds, T recorded rows.
  * Order parameters: alignment m_hf = k_h . k*_f / D, residual overlap r = q - m m^T with q_hh' = k_h . k_h' / D.
@@ -337,7 +338,7 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_population_loss(const hspec_task_par
                                                             const hspec_order *states, double *loss, double *error,
                                                             hspec_error *err);
 
-/* ---- 7. Experiments and archives (built with HEADSPEC_IO) ------------------------------------------------------- */
+/* ---- 7. Theory: order parameters as D grows --------------------------------------------------------------------- */
 
 typedef enum hspec_limit { HSPEC_LIMIT_SGD, HSPEC_LIMIT_FLOW } hspec_limit;
 
@@ -351,6 +352,44 @@ typedef struct hspec_theory_params {
     size_t nodes;                       /**< nodes of every expectation; default 16384 */
     double tolerance;                   /**< of the ODE solver; default 1e-6 */
 } hspec_theory_params;
+
+/** A view of an integrated trajectory; the arrays belong to the theory object. Rows 0..done-1 of the T are valid. */
+typedef struct hspec_theory_trajectory {
+    size_t rows, heads, features; /**< T, H, F */
+    size_t done;                  /**< valid rows */
+    const uint64_t *step;         /**< [T] the steps of a simulation at each row */
+    const double *time;           /**< [T] steps / D */
+    const double *alignment;      /**< [T][H][F] m */
+    const double *residual;       /**< [T][H][H] r, positive semidefinite within rounding */
+    const double *loss;           /**< [T] population location loss */
+    const double *loss_error;     /**< [T] its standard error */
+    const double *bias;           /**< [T][H]; bayes: shifted to mean 0 */
+    const double *scale;          /**< [T] */
+} hspec_theory_trajectory;
+
+typedef struct hspec_theory hspec_theory;
+
+/** The equations of motion of the order parameters (docs/theory.md, "Order parameters as D grows").
+ *
+ *  @param training learning rate, batch, time, records and spacing are read; the start is not
+ *  @param start    m, r, b and s at t = 0; copied
+ *  @param threads  0: as many as OpenMP offers. Results do not depend on it.
+ *  @return OK; EARG (which parameter, what is allowed); ENOMEM; EUNSUPPORTED (built without SUNDIALS). */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_theory_create(const hspec_task_params *task,
+                                                          const hspec_layer_params *layer,
+                                                          const hspec_training_params *training,
+                                                          const hspec_theory_params *params, const hspec_order *start,
+                                                          int threads, hspec_theory **theory, hspec_error *err);
+HSPEC_API void hspec_theory_free(hspec_theory *theory);
+/** Integrates to the end, from row to row; after each one the monitor is told the rows done of the total. Warns when
+ *  heads that are equal cannot part.
+ *  @return OK; ESTOPPED (monitor; call again to go on); ENONFINITE; EEXTERNAL (the solver gave up: the message says
+ *          where; earlier rows stay valid). */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_theory_run(hspec_theory *theory, const hspec_monitor *monitor,
+                                                       hspec_error *err);
+HSPEC_API void hspec_theory_view(const hspec_theory *theory, hspec_theory_trajectory *view);
+
+/* ---- 8. Experiments and archives (built with HEADSPEC_IO) ------------------------------------------------------- */
 
 /** An experiment file, read and validated. Everything inside belongs to it. */
 typedef struct hspec_experiment {
