@@ -18,7 +18,8 @@ typedef enum hspec_purpose {
     HSPEC_PURPOSE_START = 2,
     HSPEC_PURPOSE_EXPLICIT = 3,
     HSPEC_PURPOSE_REDUCED = 4,
-    HSPEC_PURPOSE_NODES = 5,
+    HSPEC_PURPOSE_NODES = 5,  /* of expectations */
+    HSPEC_PURPOSE_STARTS = 6, /* starts of searches */
 } hspec_purpose;
 
 typedef struct hspec_stream {
