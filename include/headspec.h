@@ -10,7 +10,8 @@
  *   5. Training                     online SGD, explicit or reduced
  *   6. Population loss              the expected loss at given order parameters
  *   7. Theory                       order parameters as D grows
- *   8. Experiments and archives     YAML in, HDF5 out (built with HEADSPEC_IO)
+ *   8. Bayes risk                   the posterior of the position, and what no layer can beat
+ *   9. Experiments and archives     YAML in, HDF5 out (built with HEADSPEC_IO)
  *
  * Letters, as in the paper: D dimension, L tokens, H heads, F features, B batch, S seeds, T recorded rows.
  * Order parameters: alignment m_hf = k_h . k*_f / D, residual overlap r = q - m m^T with q_hh' = k_h . k_h' / D.
@@ -389,7 +390,37 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_theory_run(hspec_theory *theory, con
                                                        hspec_error *err);
 HSPEC_API void hspec_theory_view(const hspec_theory *theory, hspec_theory_trajectory *view);
 
-/* ---- 8. Experiments and archives (built with HEADSPEC_IO) ------------------------------------------------------- */
+/* ---- 8. Bayes risk ---------------------------------------------------------------------------------------------- */
+
+/** Posterior probability that token l is the target, at known spikes (docs/theory.md, "Bayes risk").
+ *
+ *      p_l = w(c_l) / sum_l' w(c_l'),   w(c) = E_theta exp(theta . c - |theta|^2 / 2)
+ *      gaussian:  w(c) = prod_f (1 + V_f)^(-1/2) exp[(V_f c_f^2 + 2 mu_f c_f - mu_f^2) / (2 (1 + V_f))]
+ *
+ *  @param tokens in  L, 2 to 1e6
+ *  @param c      in  [F][L] c_fl = k*_f . x_l / sqrt(D), up to 1e100 in size
+ *  @param p      out [L], sum 1
+ *  @return OK; EARG; ENONFINITE (the message names f and l). Outputs untouched on error. Never allocates. */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_bayes_posterior(const hspec_signal *signal, size_t tokens, const double *c,
+                                                            double *p, hspec_error *err);
+
+/** Bayes risk E |p - 1_e|^2 = 1 - E sum_l p_l^2: the least location loss of any estimator of the position (docs/theory.md,
+ *  "Bayes risk"). Only the tokens and the signal of the task are read.
+ *
+ *      risk = (L - 1) int_0^inf A(t)^2 B(t)^(L - 2) dt,   A, B = E exp(-t w(c)), c with and without signal
+ *
+ *  @param nodes   in  points of the quasi-Monte Carlo rule for A and B, 1 to 2^24; rounded up to 16 times a power of two,
+ *                     at least 128
+ *  @param seed    in  seed of the rule
+ *  @param threads in  0: as many as OpenMP offers. The result does not depend on it.
+ *  @param risk    out scalar, between 0 and 1 - 1/L within its error
+ *  @param error   out standard error from 16 independent randomizations, to which 2e-11 of the integral over t comes; NULL
+ *                     if not wanted
+ *  @return OK, EARG, ENOMEM, ENONFINITE. Outputs untouched on error. */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_bayes_risk(const hspec_task_params *task, size_t nodes, uint64_t seed,
+                                                       int threads, double *risk, double *error, hspec_error *err);
+
+/* ---- 9. Experiments and archives (built with HEADSPEC_IO) ------------------------------------------------------- */
 
 /** An experiment file, read and validated. Everything inside belongs to it. */
 typedef struct hspec_experiment {
