@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The experiment file: text, --set, tree, table, checks (include/headspec.h, section 7). */
+ * The experiment file: text, --set, tree, table, checks (include/headspec.h, "Experiments and archives"). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
