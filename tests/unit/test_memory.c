@@ -141,6 +141,15 @@ static hspec_status try_population(void *what, hspec_error *err)
     assert_true((loss != -7.5 && error != -7.5) == (status == HSPEC_OK));
     return status;
 }
+
+static hspec_status try_bayes(void *what, hspec_error *err)
+{
+    const training_case *c = what;
+    double risk = -7.5, error = -7.5;
+    const hspec_status status = hspec_bayes_risk(&c->task, 128, 1, 2, &risk, &error, err);
+    assert_true((risk != -7.5 && error != -7.5) == (status == HSPEC_OK));
+    return status;
+}
 #endif
 
 static void test_failing(void **state)
@@ -183,6 +192,7 @@ static void test_failing(void **state)
     }
     training_case c = case_make(D, 5, 3, 2);
     fail_each(try_population, &c, 2, "population loss");
+    fail_each(try_bayes, &c, 1, "Bayes risk");
     case_free(&c);
 #else
     skip();
