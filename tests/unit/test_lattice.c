@@ -64,7 +64,8 @@ static void test_definition(void **state)
 static void test_quantile(void **state)
 {
     (void)state;
-    double u[64 * HSPEC_W], x[64 * HSPEC_W];
+    _Alignas(HSPEC_ALIGN) double u[64 * HSPEC_W];
+    _Alignas(HSPEC_ALIGN) double x[64 * HSPEC_W];
     for (int level = 0; level < levels_here(); level++) {
         double worst = 0, least = 0;
         for (uint64_t block = 0; block < (1U << 14); block++) {
@@ -90,7 +91,8 @@ static void test_quantile(void **state)
 static double product_error(int level, uint64_t seed, unsigned bits, size_t n)
 {
     const hspec_lattice l = lattice(seed, bits);
-    double x[16 * HSPEC_W], sum = 0;
+    _Alignas(HSPEC_ALIGN) double x[16 * HSPEC_W];
+    double sum = 0;
     for (uint64_t block = 0; block < (UINT64_C(1) << bits) / HSPEC_W; block++) {
         ops(level)->normals(&l, block, 0, n, x);
         for (size_t lane = 0; lane < HSPEC_W; lane++) {
