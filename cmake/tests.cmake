@@ -14,7 +14,8 @@ if(HEADSPEC_SANITIZE)
     list(APPEND hspec_test_environment
         "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1"
         "UBSAN_OPTIONS=print_stacktrace=1"
-        "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
+        "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp"
+        "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:allocator_may_return_null=1")
 endif()
 
 # A test that defines __wrap_aligned_alloc and __wrap_free takes the place of these functions in the library.
@@ -32,6 +33,10 @@ function(hspec_c_tests label folder pattern)
         return()
     endif()
     list(REMOVE_ITEM shared ${tests} ${lanes})
+    set(timeout 900)
+    if(label STREQUAL law)
+        set(timeout 3600) # with HSPEC_LAW_FULL, on two cores
+    endif()
     string(REPLACE "/" "_" support "support_${folder}")
     set(support_objects "")
     if(shared)
@@ -63,7 +68,7 @@ function(hspec_c_tests label folder pattern)
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
         add_test(NAME ${label}/${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
         set_tests_properties(${label}/${name} PROPERTIES
-            LABELS ${label} TIMEOUT 900 ENVIRONMENT "${hspec_test_environment}")
+            LABELS ${label} TIMEOUT ${timeout} ENVIRONMENT "${hspec_test_environment}")
     endforeach()
 endfunction()
 

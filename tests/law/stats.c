@@ -227,11 +227,36 @@ static double kolmogorov_scaled(double distance, double n)
     return distance * (sqrt(n) + 0.12 + 0.11 / sqrt(n));
 }
 
+/* Beside numbers as large as these, differences come from rounding alone. */
+#define ROUNDING 1e-12
+
+/* Equal numbers, apart from the rounding of the sums in which they were made. */
+static int constant(const double *a, size_t n)
+{
+    return n > 1 && sqrt(stats_variance(a, n)) <= ROUNDING * fabs(stats_average(a, n));
+}
+
+static int same_constant(double a, double b)
+{
+    return fabs(a - b) <= ROUNDING * fmax(fabs(a), fabs(b));
+}
+
+/* Two constant samples carry no error bar: they agree only when they are equal. */
+static stats_result constant_samples(double a, double b)
+{
+    const stats_result equal = {0.0, 1.0};
+    const stats_result differ = {INFINITY, 0.0};
+    return same_constant(a, b) ? equal : differ;
+}
+
 stats_result stats_ks_two(const double *a, size_t na, const double *b, size_t nb)
 {
     stats_result result = {1.0, 0.0};
     if (na == 0 || nb == 0 || !all_finite(a, na) || !all_finite(b, nb)) {
         return result;
+    }
+    if (constant(a, na) && constant(b, nb) && same_constant(stats_average(a, na), stats_average(b, nb))) {
+        return (stats_result){0.0, 1.0};
     }
     double *x = copy_sorted(a, na);
     double *y = copy_sorted(b, nb);
@@ -276,28 +301,21 @@ stats_result stats_ks_one(const double *a, size_t n, stats_cdf cdf, const void *
     return result;
 }
 
-/* Two constant samples carry no error bar: they agree only when they are equal. */
-static stats_result constant_samples(double difference)
-{
-    const stats_result equal = {0.0, 1.0};
-    const stats_result differ = {INFINITY, 0.0};
-    return difference == 0.0 ? equal : differ;
-}
-
 stats_result stats_welch(const double *a, size_t na, const double *b, size_t nb)
 {
     stats_result result = {NAN, 0.0};
     if (na < 2 || nb < 2 || !all_finite(a, na) || !all_finite(b, nb)) {
         return result;
     }
-    const double difference = stats_average(a, na) - stats_average(b, nb);
+    const double mean_a = stats_average(a, na);
+    const double mean_b = stats_average(b, nb);
+    if (constant(a, na) && constant(b, nb)) {
+        return constant_samples(mean_a, mean_b);
+    }
     const double ea = stats_variance(a, na) / (double)na;
     const double eb = stats_variance(b, nb) / (double)nb;
-    if (ea + eb == 0.0) {
-        return constant_samples(difference);
-    }
     const double dof = (ea + eb) * (ea + eb) / (ea * ea / (double)(na - 1) + eb * eb / (double)(nb - 1));
-    result.statistic = difference / sqrt(ea + eb);
+    result.statistic = (mean_a - mean_b) / sqrt(ea + eb);
     result.p = stats_student_p(result.statistic, dof);
     return result;
 }
@@ -307,6 +325,9 @@ stats_result stats_brown_forsythe(const double *a, size_t na, const double *b, s
     stats_result result = {NAN, 0.0};
     if (na < 2 || nb < 2 || !all_finite(a, na) || !all_finite(b, nb)) {
         return result;
+    }
+    if (constant(a, na) && constant(b, nb)) {
+        return (stats_result){0.0, 1.0};
     }
     double *z = malloc((na + nb) * sizeof *z);
     if (z == NULL) {
@@ -328,7 +349,7 @@ stats_result stats_brown_forsythe(const double *a, size_t na, const double *b, s
     const double between = (mean_a - mean_b) * (mean_a - mean_b) * (double)na * (double)nb / (double)(na + nb);
     free(z);
     if (within == 0.0) {
-        return constant_samples(mean_a - mean_b);
+        return constant_samples(mean_a, mean_b);
     }
     result.statistic = between / (within / dof);
     result.p = stats_fisher_p(result.statistic, 1.0, dof);
@@ -367,12 +388,10 @@ stats_result stats_mean(const double *a, size_t n, double mean)
     if (n < 2 || !all_finite(a, n)) {
         return result;
     }
-    const double error = sqrt(stats_variance(a, n) / (double)n);
-    const double difference = stats_average(a, n) - mean;
-    if (error == 0.0) {
-        return constant_samples(difference);
+    if (constant(a, n)) {
+        return constant_samples(stats_average(a, n), mean);
     }
-    result.statistic = difference / error;
+    result.statistic = (stats_average(a, n) - mean) / sqrt(stats_variance(a, n) / (double)n);
     result.p = stats_student_p(result.statistic, (double)(n - 1));
     return result;
 }

@@ -5,7 +5,9 @@
 
 #include <stddef.h>
 
-/** Outcome of one test. A sample that holds a NaN or an infinity gives p = 0, so that it can never pass. */
+/** Outcome of one test. A sample that holds a NaN or an infinity gives p = 0, so that it can never pass.
+ *  A sample whose spread is below 1e-12 of its mean counts as constant. Two constant samples have equal variances, and
+ *  equal means and laws (p = 1) if the means agree to 1e-12, else p = 0 for the means. */
 typedef struct stats_result {
     double statistic;
     double p; /**< two-sided */

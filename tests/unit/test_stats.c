@@ -136,6 +136,41 @@ static void test_bad_samples_never_pass(void **state)
     assert_true(stats_mean(two, 3, 1.0).p == 0.0);
 }
 
+/* A constant has the spread and the mean that rounding gives it, which differ with the size of the sample. */
+static void test_constants(void **state)
+{
+    (void)state;
+    enum { NA = 8000, NB = 2000 };
+    static double a[NA];
+    static double b[NB];
+    static const double values[] = {0.1, -1.3, 1e-9, 3e7, 0.0};
+    for (size_t v = 0; v < COUNT(values); v++) {
+        for (size_t i = 0; i < NA; i++) {
+            a[i] = values[v];
+        }
+        for (size_t i = 0; i < NB; i++) {
+            b[i] = values[v] * (1.0 + 1e-15);
+        }
+        assert_true(stats_welch(a, NA, b, NB).p == 1.0);
+        assert_true(stats_brown_forsythe(a, NA, b, NB).p == 1.0);
+        assert_true(stats_ks_two(a, NA, b, NB).p == 1.0);
+        assert_true(stats_mean(a, NA, values[v] * (1.0 + 1e-15)).p == 1.0);
+        for (size_t i = 0; i < NB; i++) {
+            b[i] = values[v] * (1.0 + 1e-11) + (values[v] == 0.0);
+        }
+        assert_true(stats_welch(a, NA, b, NB).p == 0.0);
+        assert_true(stats_brown_forsythe(a, NA, b, NB).p == 1.0);
+        assert_true(stats_ks_two(a, NA, b, NB).p < 1e-12);
+        assert_true(stats_mean(b, NB, values[v]).p == 0.0);
+        /* A spread that is there, however small, is no constant. */
+        for (size_t i = 0; i < NB; i++) {
+            b[i] = values[v] + (values[v] == 0.0 ? 1e-9 : 1e-9 * fabs(values[v])) * (i % 2 ? 1.0 : -1.0);
+        }
+        assert_true(stats_ks_two(a, NA, b, NB).p < 1e-12);
+        assert_true(stats_brown_forsythe(a, NA, b, NB).p < 1e-12);
+    }
+}
+
 static void test_holm(void **state)
 {
     (void)state;
@@ -231,13 +266,10 @@ static void test_power(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_special_functions),
-        cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_bad_samples_never_pass),
-        cmocka_unit_test(test_holm),
-        cmocka_unit_test(test_calibration),
-        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_special_functions), cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_samples),           cmocka_unit_test(test_bad_samples_never_pass),
+        cmocka_unit_test(test_constants),         cmocka_unit_test(test_holm),
+        cmocka_unit_test(test_calibration),       cmocka_unit_test(test_power),
     };
     return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }
