@@ -104,3 +104,82 @@ void hspec_dense_gram(size_t n, size_t m, const double *R, double *S)
         }
     }
 }
+
+/** One Jacobi rotation of rows and columns p and q of A, gathered in V. */
+static void rotate(size_t n, double *A, double *V, size_t p, size_t q)
+{
+    const double apq = A[p * n + q];
+    const double theta = (A[q * n + q] - A[p * n + p]) / (2 * apq);
+    const double t = copysign(1, theta) / (fabs(theta) + sqrt(1 + theta * theta));
+    const double c = 1 / sqrt(1 + t * t), s = t * c;
+    for (size_t k = 0; k < n; k++) {
+        const double kp = A[k * n + p], kq = A[k * n + q];
+        A[k * n + p] = c * kp - s * kq;
+        A[k * n + q] = s * kp + c * kq;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const double pk = A[p * n + k], qk = A[q * n + k];
+        A[p * n + k] = c * pk - s * qk;
+        A[q * n + k] = s * pk + c * qk;
+        const double vp = V[k * n + p], vq = V[k * n + q];
+        V[k * n + p] = c * vp - s * vq;
+        V[k * n + q] = s * vp + c * vq;
+    }
+    A[p * n + q] = A[q * n + p] = 0;
+}
+
+void hspec_dense_eigen(size_t n, double *A, double *V)
+{
+    memset(V, 0, n * n * sizeof *V);
+    double size = 0;
+    for (size_t i = 0; i < n; i++) {
+        V[i * n + i] = 1;
+        for (size_t j = 0; j < n; j++) {
+            size = fmax(size, fabs(A[i * n + j]));
+        }
+    }
+    /* Convergence is quadratic: some eight sweeps for hundreds of rows. */
+    for (int sweep = 0; sweep < 60; sweep++) {
+        double off = 0;
+        for (size_t p = 0; p < n; p++) {
+            for (size_t q = p + 1; q < n; q++) {
+                const double apq = fabs(A[p * n + q]);
+                if (apq > 1e-18 * size && apq > 1e-300) {
+                    off = fmax(off, apq);
+                    rotate(n, A, V, p, q);
+                }
+            }
+        }
+        if (!(off > 1e-17 * size)) {
+            break;
+        }
+    }
+}
+
+double hspec_dense_symmetric_root(size_t n, const double *S, double *R, double *scratch)
+{
+    double *A = scratch, *V = scratch + n * n, least = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            A[i * n + j] = (S[i * n + j] + S[j * n + i]) / 2;
+        }
+    }
+    hspec_dense_eigen(n, A, V);
+    memset(R, 0, n * n * sizeof *R);
+    for (size_t k = 0; k < n; k++) {
+        const double value = A[k * n + k];
+        least = fmin(least, value);
+        const double root = value > 0 ? sqrt(value) : 0;
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j <= i; j++) {
+                R[i * n + j] += V[i * n + k] * root * V[j * n + k];
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            R[j * n + i] = R[i * n + j];
+        }
+    }
+    return least;
+}

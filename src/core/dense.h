@@ -19,4 +19,12 @@ size_t hspec_dense_root(size_t n, const double *S, double *R);
 /** S = R R^T. @param R in [n][m] @param S out [n][n] */
 void hspec_dense_gram(size_t n, size_t m, const double *R, double *S);
 
+/** Eigenvalues and eigenvectors of a symmetric matrix by Jacobi rotations: A = V diag V^T.
+ *  @param A inout [n][n]; on return the eigenvalues on the diagonal, in no order @param V out [n][n], in columns */
+void hspec_dense_eigen(size_t n, double *A, double *V);
+
+/** The symmetric R with R R = S, eigenvalues below 0 taken as 0.
+ *  @param R out [n][n] @param scratch [2][n][n] @return the least eigenvalue of S, or 0 when none is negative */
+double hspec_dense_symmetric_root(size_t n, const double *S, double *R, double *scratch);
+
 #endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ * The nodes of one block of base points: scores, the kernel, and sums of its gradients, one native vector at a time. */
+#include "theory/field.h"
+
+#include "core/lanes.h"
+
+/** One part of a block, and where everything of it stands. */
+typedef struct view {
+    hspec_field_worker *w;
+    const hspec_nodes *nodes;
+    const hspec_field_state *state;
+    hspec_kernel kernel;
+    const double *x; /* base points */
+    double *c, *base, *z, *sum, *odd, *sums;
+    hspec_field_places places;
+    hspec_field_what what;
+} view;
+
+HSPEC_INLINE void add_to(double *place, vd x)
+{
+    vd_store(place, vd_load(place) + x);
+}
+
+/** c of one element, with theta at the target, and m c. */
+HSPEC_INLINE void set_signal(const view *v, size_t L, size_t e)
+{
+    const size_t H = v->w->H, F = v->w->F;
+    const double *c = HSPEC_AT(v->x, v->nodes->normals);
+    for (size_t f = 0; f < F; f++) {
+        const double sign = v->nodes->sign[e * F + f];
+        for (size_t l = 0; l < L; l++) {
+            vd_store(HSPEC_AT(v->c, f * L + l), sign * vd_load(HSPEC_AT(c, f * L + l)));
+        }
+        vd theta = vd_set(v->nodes->constant[e * F + f]);
+        if (v->nodes->normals) {
+            theta = theta + (sign * v->nodes->deviation[f]) * vd_load(HSPEC_AT(v->x, f));
+        }
+        add_to(HSPEC_AT(v->c, f * L), theta);
+    }
+    for (size_t h = 0; h < H; h++) {
+        for (size_t l = 0; l < L; l++) {
+            vd chi = v->state->alignment[h * F] * vd_load(HSPEC_AT(v->c, l));
+            for (size_t f = 1; f < F; f++) {
+                chi = chi + v->state->alignment[h * F + f] * vd_load(HSPEC_AT(v->c, f * L + l));
+            }
+            vd_store(HSPEC_AT(v->base, h * L + l), chi);
+            vd_store(HSPEC_AT(v->sum, h * L + l), vd_set(0.0));
+        }
+    }
+}
+
+/** z = R u, with the rows of u moved on by `rotation`. */
+HSPEC_INLINE void set_noise(const view *v, size_t L, size_t rotation)
+{
+    const size_t H = v->w->H;
+    const double *u = HSPEC_AT(v->x, v->nodes->normals + v->w->F * L);
+    for (size_t h = 0; h < H; h++) {
+        for (size_t l = 0; l < L; l++) {
+            vd z = vd_set(0.0);
+            for (size_t j = 0; j < H; j++) {
+                const size_t row = j + rotation < H ? j + rotation : j + rotation - H;
+                z = z + v->state->root[h * H + j] * vd_load(HSPEC_AT(u, row * L + l));
+            }
+            vd_store(HSPEC_AT(v->z, h * L + l), z);
+        }
+    }
+}
+
+/** chi = m c + side z, then the kernel, then all sums that need this one node. */
+HSPEC_INLINE void add_node(view *v, size_t L, double side, double weight)
+{
+    hspec_kernel *k = &v->kernel;
+    const size_t H = v->w->H;
+    for (size_t i = 0; i < H * L; i++) {
+        vd chi = vd_load(HSPEC_AT(v->base, i));
+        if (side != 0) {
+            chi = chi + side * vd_load(HSPEC_AT(v->z, i));
+        }
+        vd_store(HSPEC_AT(k->chi, i), chi);
+    }
+    if (v->what == HSPEC_FIELD_LOSS) {
+        v->w->activation->forward(k);
+        add_to(HSPEC_AT(v->sums, v->places.loss), weight * vd_load(k->loss));
+        return;
+    }
+    v->w->activation->gradient(k);
+    add_to(HSPEC_AT(v->sums, v->places.loss), weight * vd_load(k->loss));
+    for (size_t i = 0; i < H * L; i++) {
+        const vd d = weight * vd_load(HSPEC_AT(k->d, i));
+        add_to(HSPEC_AT(v->sum, i), d);
+        if (side > 0) {
+            vd_store(HSPEC_AT(v->odd, i), d);
+        } else if (side < 0) {
+            vd_store(HSPEC_AT(v->odd, i), vd_load(HSPEC_AT(v->odd, i)) - d);
+        }
+    }
+    for (size_t h = 0; h < H; h++) {
+        add_to(HSPEC_AT(v->sums, v->places.bias + h), weight * vd_load(HSPEC_AT(k->db, h)));
+        for (size_t j = 0; v->what == HSPEC_FIELD_ALL && j <= h; j++) {
+            vd sum = vd_set(0.0);
+            for (size_t l = 0; l < L; l++) {
+                sum = sum + vd_load(HSPEC_AT(k->d, h * L + l)) * vd_load(HSPEC_AT(k->d, j * L + l));
+            }
+            add_to(HSPEC_AT(v->sums, v->places.update + h * H + j), weight * sum);
+        }
+    }
+    add_to(HSPEC_AT(v->sums, v->places.scale), weight * vd_load(k->ds));
+}
+
+/** sum_l a_hl b_jl to out[h][j], for b of `rows` rows moved on by `rotation`. */
+HSPEC_INLINE void add_products(const view *v, size_t L, const double *a, const double *b, size_t rows, size_t rotation,
+                               double *out)
+{
+    for (size_t h = 0; h < v->w->H; h++) {
+        for (size_t j = 0; j < rows; j++) {
+            const size_t row = j + rotation < rows ? j + rotation : j + rotation - rows;
+            vd sum = vd_set(0.0);
+            for (size_t l = 0; l < L; l++) {
+                sum = sum + vd_load(HSPEC_AT(a, h * L + l)) * vd_load(HSPEC_AT(b, row * L + l));
+            }
+            add_to(HSPEC_AT(out, h * rows + j), sum);
+        }
+    }
+}
+
+HSPEC_INLINE void add_part(view *v, size_t L)
+{
+    const hspec_nodes *nodes = v->nodes;
+    const double *u = HSPEC_AT(v->x, nodes->normals + v->w->F * L);
+    const int noise = nodes->mirrors == 2;
+    for (size_t e = 0; e < nodes->elements; e++) {
+        set_signal(v, L, e);
+        for (size_t rotation = 0; rotation < nodes->rotations; rotation++) {
+            if (!noise) {
+                add_node(v, L, 0, nodes->weight[e]);
+                continue;
+            }
+            set_noise(v, L, rotation);
+            add_node(v, L, 1, nodes->weight[e]);
+            add_node(v, L, -1, nodes->weight[e]);
+            if (v->what != HSPEC_FIELD_LOSS) {
+                add_products(v, L, v->odd, u, v->w->H, rotation, HSPEC_AT(v->sums, v->places.root));
+            }
+        }
+        if (v->what != HSPEC_FIELD_LOSS) {
+            add_products(v, L, v->sum, v->c, v->w->F, 0, HSPEC_AT(v->sums, v->places.alignment));
+        }
+    }
+}
+
+static void add(hspec_field_worker *w, const hspec_nodes *nodes, const double *x, const hspec_field_state *state,
+                hspec_field_what what)
+{
+    for (size_t lane = 0; lane < HSPEC_W; lane += HSPEC_VW) {
+        view v = {.w = w,
+                  .nodes = nodes,
+                  .state = state,
+                  .kernel = hspec_kernel_part(&w->kernel, lane),
+                  .x = x + lane,
+                  .c = w->c + lane,
+                  .base = w->base + lane,
+                  .z = w->z + lane,
+                  .sum = w->sum + lane,
+                  .odd = w->odd + lane,
+                  .sums = w->sums + lane,
+                  .places = hspec_field_layout(w->H, w->F),
+                  .what = what};
+        for (size_t h = 0; h < w->H; h++) {
+            vd_store(HSPEC_AT(v.kernel.bias, h), vd_set(state->bias[h]));
+        }
+        vd_store(v.kernel.scale, vd_set(state->scale));
+        HSPEC_WITH_TOKENS(w->L, add_part(&v, L));
+    }
+}
+
+const hspec_field_ops HSPEC_LEVELED(hspec_field_ops_table) = {HSPEC_VW, add};
