@@ -131,6 +131,10 @@ static hspec_status judge(const hspec_gnuplot *gnuplot, int result, hspec_figure
         return hspec_error_set(err, HSPEC_EEXTERNAL, "%s: ended by signal %d%s%s", gnuplot->program, WTERMSIG(result),
                                *words ? ": " : "", words);
     }
+    /* Where the child is a full copy of the parent (as under valgrind), only it sees that the program is not there. */
+    if (WEXITSTATUS(result) == 127 && access(gnuplot->program, X_OK) != 0) {
+        return hspec_error_set(err, HSPEC_EEXTERNAL, "%s: cannot be started: %s", gnuplot->program, strerror(errno));
+    }
     if (WEXITSTATUS(result) != 0) {
         return hspec_error_set(err, HSPEC_EEXTERNAL, "%s: failed with status %d%s%s", gnuplot->program,
                                WEXITSTATUS(result), *words ? ": " : "", words);

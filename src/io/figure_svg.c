@@ -20,7 +20,7 @@ hspec_status hspec_figure_svg_name(const char *path, const char *content, char *
     size_t length = dot ? (size_t)(dot - base) : strlen(base);
     hspec_text_add(&text, "%s", length > 0 && is_letter(base[0]) ? "" : "figure_"); /* an id starts with a letter */
     for (size_t i = 0; i < length; i++) {
-        int allowed = is_letter(base[i]) || (base[i] >= '0' && base[i] <= '9') || base[i] == '-';
+        int allowed = is_letter(base[i]) || (base[i] >= '0' && base[i] <= '9'); /* gnuplot takes no '-' */
         hspec_text_append(&text, allowed ? base + i : "_", 1);
     }
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */

@@ -23,6 +23,11 @@ static void test_svg(void **unused)
     assert_int_equal(hspec_figure_svg_name("x/2 ph<\".svg", "content", &name, &err), HSPEC_OK);
     assert_int_equal(strncmp(name, "figure_2_ph___", 14), 0);
     assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_"), strlen(name));
+    char *plain = NULL;
+    assert_int_equal(hspec_figure_svg_name("a-b.c_d-\xc3\xa9.svg", "content", &plain, &err), HSPEC_OK);
+    assert_int_equal(strncmp(plain, "a_b_c_d____", 11), 0);
+    assert_int_equal(strspn(plain, "abcdefghijklmnopqrstuvwxyz0123456789_"), strlen(plain));
+    free(plain);
     assert_int_equal(hspec_figure_svg_name("y/2 ph<\".svg", "contenu", &other, &err), HSPEC_OK);
     assert_string_not_equal(name, other);
     free(name);
