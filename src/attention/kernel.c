@@ -52,7 +52,7 @@ void hspec_kernel_layout(hspec_kernel *kernel, size_t heads, size_t tokens, int 
     kernel->scale = hspec_arena_doubles(arena, HSPEC_W);
     kernel->target = hspec_arena_doubles(arena, LW);
     kernel->gram = token_loss ? hspec_arena_doubles(arena, hspec_memory_mul(tokens, LW)) : NULL;
-    kernel->p = hspec_arena_doubles(arena, hspec_memory_add(HL, 3 * HSPEC_W));
+    kernel->p = hspec_arena_doubles(arena, hspec_memory_add(HL, (size_t)3 * HSPEC_W));
     kernel->gain = hspec_arena_doubles(arena, HSPEC_W);
     kernel->rest = hspec_arena_doubles(arena, HW);
     kernel->v = hspec_arena_doubles(arena, LW);

@@ -142,12 +142,15 @@ hspec_status hspec_layer_gradient(hspec_layer *layer, const double *chi, const d
     }
     HSPEC_TRY(load(layer, chi, bias, scale, err));
     k->gram = gram ? layer->gram : NULL;
-    for (size_t i = 0; gram && i < L * L; i++) {
-        if (!isfinite(gram[i])) {
-            return hspec_error_set(err, HSPEC_ENONFINITE, "gram[%zu][%zu]: found %g, allowed finite numbers", i / L,
-                                   i % L, gram[i]);
+    for (size_t l = 0; gram && l < L; l++) {
+        for (size_t j = 0; j < L; j++) {
+            const double x = gram[l * L + j];
+            if (!isfinite(x)) {
+                return hspec_error_set(err, HSPEC_ENONFINITE, "gram[%zu][%zu]: found %g, allowed finite numbers", l, j,
+                                       x);
+            }
+            k->gram[(l * L + j) * HSPEC_W] = x;
         }
-        k->gram[i * HSPEC_W] = gram[i];
     }
     for (size_t l = 0; l < L; l++) {
         k->target[l * HSPEC_W] = l == target ? 1 : 0;

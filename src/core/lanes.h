@@ -57,7 +57,7 @@ typedef uint64_t vu __attribute__((vector_size(8 * HSPEC_VW)));
     } break;
 
 /** Item i of an array [...][W], seen from the part at which x points. */
-#define HSPEC_AT(x, i) ((x) + (i)*HSPEC_W)
+#define HSPEC_AT(x, i) ((x) + (size_t)(i)*HSPEC_W)
 
 HSPEC_INLINE vd vd_load(const double *p)
 {

@@ -87,12 +87,12 @@ HSPEC_INLINE void vd_fill_normals(vu k0, vu k1, uint64_t c0, uint64_t c1, double
 {
     /* Groups of four counters, then 3 + 2, 3, 2 or 1: a single one would have nothing to hide its latency behind. */
     size_t left = (n + 1) / 2;
-    for (; left > 5 || left == 4; left -= 4, c1 += 4, x += 8 * HSPEC_W) {
+    for (; left > 5 || left == 4; left -= 4, c1 += 4, x += (size_t)8 * HSPEC_W) {
         vd_normals(4, k0, k1, c0, c1, x);
     }
     if (left == 5 || left == 3) {
         vd_normals(3, k0, k1, c0, c1, x);
-        left -= 3, c1 += 3, x += 6 * HSPEC_W;
+        left -= 3, c1 += 3, x += (size_t)6 * HSPEC_W;
     }
     if (left == 2) {
         vd_normals(2, k0, k1, c0, c1, x);

@@ -23,7 +23,7 @@ HSPEC_INLINE void words(hspec_stream stream, uint64_t c0, uint64_t c1, vu *w0, v
 /** A block of W counters gives 2 W numbers: first one of each lane, then the other. */
 static void normals(hspec_stream stream, uint64_t c0, uint64_t c1, double *x, size_t n)
 {
-    for (size_t at = 0; at < n; at += 2 * N * HSPEC_VW) {
+    for (size_t at = 0; at < n; at += (size_t)2 * N * HSPEC_VW) {
         vu w0[N], w1[N];
         vd a[N], b[N];
         words(stream, c0, c1 + at / 2, w0, w1);
@@ -39,7 +39,7 @@ static void normals(hspec_stream stream, uint64_t c0, uint64_t c1, double *x, si
 /** A block of W counters gives 4 W numbers: first two of each lane, then the others. */
 static void normals_single(hspec_stream stream, uint64_t c0, uint64_t c1, float *x, size_t n)
 {
-    for (size_t at = 0; at < n; at += 4 * N * HSPEC_VW) {
+    for (size_t at = 0; at < n; at += (size_t)4 * N * HSPEC_VW) {
         vu w0[N], w1[N];
         vfu v0[N], v1[N];
         vf a[N], b[N];
@@ -52,7 +52,7 @@ static void normals_single(hspec_stream stream, uint64_t c0, uint64_t c1, float 
         for (int i = 0; i < N; i++) {
             float *place = x + at + 4 * BLOCK(i) * HSPEC_W + 2 * LANE(i);
             vf_store(place, a[i]);
-            vf_store(place + 2 * HSPEC_W, b[i]);
+            vf_store(place + (size_t)2 * HSPEC_W, b[i]);
         }
     }
 }

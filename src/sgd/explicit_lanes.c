@@ -186,7 +186,7 @@ HSPEC_INLINE void vd_update_heads(const hspec_explicit *block, size_t rows, doub
     enum { U = 2 }; /* rows end on a multiple of HSPEC_NORMALS_GRAIN: the second vector is always there */
     const size_t H = block->setup->H, D = (size_t)block->setup->D, stride = block->stride;
     const size_t row_bytes = stride * (single ? sizeof(float) : sizeof(double));
-    for (size_t d = 0; d < D; d += U * HSPEC_VW) {
+    for (size_t d = 0; d < D; d += (size_t)U * HSPEC_VW) {
         vd sum[4][U];
         for (size_t i = 0; i < A; i++) {
             for (size_t j = 0; j < U; j++) {
