@@ -15,7 +15,7 @@
 
 hspec_field_places hspec_field_layout(size_t H, size_t F)
 {
-    hspec_field_places p = {.loss = 0, .alignment = 1};
+    hspec_field_places p = {.loss = 0, .alignment = 1, .parts = 1};
     p.root = p.alignment + H * F;
     p.update = p.root + H * H;
     p.bias = p.update + H * H;

@@ -11,7 +11,8 @@
 /** What is to be summed. */
 typedef enum hspec_field_what {
     HSPEC_FIELD_LOSS,     /**< E |v|^2 alone */
-    HSPEC_FIELD_GRADIENT, /**< and first derivatives: alignment, root, bias, scale */
+    HSPEC_FIELD_PARTS,    /**< and its two parts with the share of each head, but no derivatives */
+    HSPEC_FIELD_GRADIENT, /**< E |v|^2 and its first derivatives: alignment, root, bias, scale */
     HSPEC_FIELD_ALL       /**< and E sum_l d_hl d_h'l */
 } hspec_field_what;
 
@@ -31,6 +32,7 @@ typedef struct hspec_field_places {
     size_t update;    /**< [H][H] E sum_l d_hl d_h'l, the lower triangle until hspec_field_mean fills the rest */
     size_t bias;      /**< [H] E dloss/db_h */
     size_t scale;     /**< [1] E dloss/ds */
+    size_t parts;     /**< [2][1 + H] missed target, noise let in, where derivatives would stand */
     size_t size;
 } hspec_field_places;
 

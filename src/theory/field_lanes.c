@@ -3,6 +3,7 @@
 #include "theory/field.h"
 
 #include "core/lanes.h"
+#include "theory/parts_lanes.h"
 
 /** One part of a block, and where everything of it stands. */
 typedef struct view {
@@ -78,9 +79,12 @@ HSPEC_INLINE void add_node(view *v, size_t L, double side, double weight)
         }
         vd_store(HSPEC_AT(k->chi, i), chi);
     }
-    if (v->what == HSPEC_FIELD_LOSS) {
+    if (v->what == HSPEC_FIELD_LOSS || v->what == HSPEC_FIELD_PARTS) {
         v->w->activation->forward(k);
         add_to(HSPEC_AT(v->sums, v->places.loss), weight * vd_load(k->loss));
+        if (v->what == HSPEC_FIELD_PARTS) {
+            vd_add_parts(k, L, weight, HSPEC_AT(v->sums, v->places.parts));
+        }
         return;
     }
     v->w->activation->gradient(k);
@@ -138,11 +142,11 @@ HSPEC_INLINE void add_part(view *v, size_t L)
             set_noise(v, L, rotation);
             add_node(v, L, 1, nodes->weight[e]);
             add_node(v, L, -1, nodes->weight[e]);
-            if (v->what != HSPEC_FIELD_LOSS) {
+            if (v->what >= HSPEC_FIELD_GRADIENT) {
                 add_products(v, L, v->odd, u, v->w->H, rotation, HSPEC_AT(v->sums, v->places.root));
             }
         }
-        if (v->what != HSPEC_FIELD_LOSS) {
+        if (v->what >= HSPEC_FIELD_GRADIENT) {
             add_products(v, L, v->sum, v->c, v->w->F, 0, HSPEC_AT(v->sums, v->places.alignment));
         }
     }
