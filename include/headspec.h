@@ -339,6 +339,24 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_population_loss(const hspec_task_par
                                                             const hspec_order *states, double *loss, double *error,
                                                             hspec_error *err);
 
+/** The two parts of the population loss, missed target and noise let in, and each head's share (docs/theory.md, "Parts of
+ *  the loss"), of many states on the same nodes.
+ *
+ *      missed = E (1 - abar_e)^2 = sum_h missed_h,         missed_h = (1/H) E (1 - a_he) (1 - abar_e)
+ *      noise  = E sum_{l != e} abar_l^2 = sum_h noise_h,   noise_h  = (1/H) E sum_{l != e} a_hl abar_l
+ *      E = missed + noise
+ *
+ *  @param nodes  in  as for hspec_population_loss; heads that coincide get equal shares
+ *  @param states in  [n]
+ *  @param parts  out [n][2][1 + H]: missed, missed_1 .. missed_H, noise, noise_1 .. noise_H
+ *  @param error  out [n][2][1 + H] standard errors; NULL if not wanted
+ *  @return OK, EARG, ENOMEM, ENONFINITE (which state). Outputs untouched on error. */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_population_parts(const hspec_task_params *task,
+                                                             const hspec_layer_params *layer, size_t nodes,
+                                                             uint64_t seed, int threads, size_t n,
+                                                             const hspec_order *states, double *parts, double *error,
+                                                             hspec_error *err);
+
 /* ---- 7. Theory: order parameters as D grows --------------------------------------------------------------------- */
 
 typedef enum hspec_limit { HSPEC_LIMIT_SGD, HSPEC_LIMIT_FLOW } hspec_limit;

@@ -118,7 +118,7 @@ hspec_status hspec_population_evaluate(const hspec_task_params *task, const hspe
                                        .noise = 1,
                                        .closed = asked.what != HSPEC_FIELD_LOSS};
     const size_t size = hspec_field_layout(layer->heads, hspec_signal_features(task->signal)).size;
-    const size_t most = SUMS / (2 * RANDOMIZATIONS * size);
+    const size_t most = SUMS / ((size_t)2 * RANDOMIZATIONS * size);
     work w = {.asked = asked, .H = layer->heads, .batch = n < BATCH ? n : BATCH};
     w.batch = w.batch > most ? (most ? most : 1) : w.batch;
     HSPEC_TRY(hspec_field_create(task->signal, layer, task->tokens, &params, w.batch, threads, &w.field, err));
