@@ -52,6 +52,9 @@ function(hspec_objects name)
 endfunction()
 
 hspec_objects(headspec_objects SOURCES ${hspec_sources})
+if(HEADSPEC_SOLVERS)
+    target_compile_definitions(headspec_objects PRIVATE HSPEC_HAVE_SUNDIALS)
+endif()
 target_compile_definitions(headspec_objects PRIVATE
     HSPEC_BUILD="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_BUILD_TYPE}")
 set(hspec_all_objects $<TARGET_OBJECTS:headspec_objects>)
