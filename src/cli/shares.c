@@ -61,9 +61,9 @@ void hspec_shares_print(const hspec_shares *shares)
 {
     const double *missed = shares->parts, *noise = shares->parts + shares->heads + 1;
     (void)printf("loss        missed target       noise let in\n");
-    (void)printf("all heads   %.4f +- %.1e   %.4f +- %.1e\n", missed[0], shares->error[0], noise[0],
+    (void)printf("all heads  %7.4f +- %.1e  %7.4f +- %.1e\n", missed[0], shares->error[0], noise[0],
                  shares->error[shares->heads + 1]);
     for (size_t h = 0; h < shares->heads; h++) {
-        (void)printf("head %-6zu %7.4f             %7.4f\n", h, missed[1 + h], noise[1 + h]);
+        (void)printf("head %-6zu%7.4f             %7.4f\n", h, missed[1 + h], noise[1 + h]);
     }
 }
