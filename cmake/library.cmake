@@ -39,6 +39,9 @@ foreach(level IN LISTS hspec_levels)
         list(APPEND hspec_have HSPEC_HAVE_${level})
     endif()
 endforeach()
+if(HEADSPEC_SOLVERS)
+    list(APPEND hspec_have HSPEC_HAVE_SUNDIALS HSPEC_HAVE_NLOPT)
+endif()
 
 # hspec_objects(name [CONTRACT fast] SOURCES sources...): one object library with the flags, include folders and
 # libraries of the project.
@@ -52,9 +55,6 @@ function(hspec_objects name)
 endfunction()
 
 hspec_objects(headspec_objects SOURCES ${hspec_sources})
-if(HEADSPEC_SOLVERS)
-    target_compile_definitions(headspec_objects PRIVATE HSPEC_HAVE_SUNDIALS)
-endif()
 target_compile_definitions(headspec_objects PRIVATE
     HSPEC_BUILD="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_BUILD_TYPE}")
 set(hspec_all_objects $<TARGET_OBJECTS:headspec_objects>)

@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034 # the lists are read by name
 set -euo pipefail
 
-build=(gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libhdf5-dev libcjson-dev libsundials-dev)
+build=(gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libhdf5-dev libcjson-dev libsundials-dev libnlopt-dev)
 plot=(gnuplot-nox)
 test=(gnuplot-nox binutils hdf5-tools libcmocka-dev librandom123-dev python3 python3-numpy python3-h5py python3-scipy)
 full=(clang clang-tidy clang-format libomp-dev valgrind)
