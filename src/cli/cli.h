@@ -42,7 +42,8 @@ void hspec_cli_warn(const hspec_arguments *arguments, const char *format, ...) _
 
 /** The signal (SIGINT, SIGTERM) that asked to stop since hspec_cli_catch_signals, or 0. */
 int hspec_cli_signal(void);
-/** From now on SIGINT and SIGTERM only set hspec_cli_signal; a second one ends the program at once. */
-void hspec_cli_catch_signals(void);
+/** From now on SIGINT and SIGTERM set hspec_cli_signal, and the first one says so on standard error unless `quiet`.
+ *  After it SIGTERM changes nothing, and SIGINT, half a second later or more, ends the program at once. */
+void hspec_cli_catch_signals(int quiet);
 
 #endif

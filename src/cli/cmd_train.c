@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/load.h"
@@ -27,25 +28,32 @@ typedef struct train {
     double interval;              /* seconds between checkpoints; 0: at every record */
     double next;                  /* when the next checkpoint is due */
     int warned;                   /* a checkpoint failed, and the user knows */
+    int once;                     /* the archive goes into a device or pipe: nothing before the end */
     double seconds, loss_seconds; /* spent on the steps, with checkpoints, and on the loss after them */
     hspec_progress progress;
 } train;
 
 /* ---- while it runs ----------------------------------------------------------------------------------------------- */
 
-/* Writes what is recorded. A full disk does not end a long run: the user is told, and the next one is tried. */
+/* A full disk does not end a long run: the user is told, and the next checkpoint is tried. */
+static void warn_once(train *run, hspec_status status, const hspec_error *err)
+{
+    if (status != HSPEC_OK && !run->warned) {
+        hspec_cli_warn(run->arguments, "the archive so far could not be written, the run goes on: %s", err->message);
+        run->warned = 1;
+    }
+}
+
+/* Writes what is recorded. */
 static void write_checkpoint(train *run)
 {
     double before = hspec_progress_now();
     hspec_error err;
-    hspec_status status = hspec_train_archive_extend(&run->archive, NULL, &err);
+    hspec_status status = hspec_train_archive_extend(&run->archive, NULL, 0, &err);
     if (status == HSPEC_OK || status == HSPEC_ENONFINITE) {
         status = hspec_train_archive_write(&run->archive, run->path, 0, &err);
     }
-    if (status != HSPEC_OK && !run->warned) {
-        hspec_cli_warn(run->arguments, "the archive so far could not be written, the run goes on: %s", err.message);
-        run->warned = 1;
-    }
+    warn_once(run, status, &err);
     /* a large archive on a slow disk shall not eat the run: a tenth of the time at most */
     double now = hspec_progress_now();
     run->next = now + (run->interval > 0 ? fmax(run->interval, 9 * (now - before)) : 0);
@@ -62,7 +70,7 @@ static int notify(void *user, const hspec_event *event)
     if (hspec_cli_signal()) {
         return 1;
     }
-    if (event->done < event->total && hspec_progress_now() >= run->next) {
+    if (event->done < event->total && !run->once && hspec_progress_now() >= run->next) {
         write_checkpoint(run);
     }
     return hspec_cli_signal() != 0;
@@ -76,6 +84,13 @@ static hspec_status explain(const train *run, hspec_status status, hspec_error *
     const hspec_trajectory *trajectory = &run->archive.trajectory;
     char why[sizeof err->message];
     (void)snprintf(why, sizeof why, "%s", err->message);
+    if (run->archive.taken && status == HSPEC_ESTOPPED) {
+        return hspec_error_set(
+            err, status,
+            "stopped by %s while the loss was computed; %.500s holds all %zu rows, the loss of %zu of them%s",
+            hspec_cli_signal() == SIGTERM ? "SIGTERM" : "SIGINT", run->path, trajectory->done, run->archive.rows,
+            ", marked incomplete");
+    }
     if (status == HSPEC_ESTOPPED) {
         (void)snprintf(why, sizeof why, "stopped by %s at time %g of %g",
                        hspec_cli_signal() == SIGTERM ? "SIGTERM" : "SIGINT", trajectory->time[trajectory->done - 1],
@@ -144,17 +159,29 @@ static hspec_status report(const train *run, hspec_error *err)
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
+/* The loss of the last rows can take long: whoever kills the run there shall find all of them in the archive. */
+static void write_rows(train *run, int diverged)
+{
+    hspec_error err;
+    hspec_train_archive_take(&run->archive);
+    if (!run->once && run->archive.rows < run->archive.trajectory.done) {
+        warn_once(run, hspec_train_archive_write(&run->archive, run->path, diverged, &err), &err);
+    }
+}
+
 /* Loss, archive and last words of a run whose steps ended with `status`, its message in `err`. */
 static hspec_status train_end(train *run, hspec_status status, hspec_error *err)
 {
     hspec_error lost;
+    write_rows(run, status == HSPEC_ENONFINITE);
     double start = hspec_progress_now();
     hspec_progress_start(&run->progress, "loss", "states", (double)run->experiment->training.seeds,
                          hspec_options_given(run->arguments, "quiet"));
-    hspec_status loss = hspec_train_archive_extend(&run->archive, &run->progress, &lost);
+    int stoppable = status != HSPEC_ESTOPPED; /* a run that was stopped before still gets its losses */
+    hspec_status loss = hspec_train_archive_extend(&run->archive, &run->progress, stoppable, &lost);
     run->loss_seconds = hspec_progress_now() - start;
     hspec_progress_clear();
-    if (loss != HSPEC_OK && (loss != HSPEC_ENONFINITE || run->archive.rows == 0)) {
+    if (loss != HSPEC_OK && loss != HSPEC_ESTOPPED && (loss != HSPEC_ENONFINITE || run->archive.rows == 0)) {
         return hspec_error_set(err, loss, "%s", lost.message);
     }
     if (loss != HSPEC_OK && status == HSPEC_OK) {
@@ -177,7 +204,7 @@ static hspec_status train_run(train *run, hspec_error *err)
     double start = hspec_progress_now();
     run->next = start + run->interval;
     hspec_progress_start(&run->progress, "train", "seed-steps", (double)run->experiment->training.seeds, quiet);
-    hspec_cli_catch_signals();
+    hspec_cli_catch_signals(quiet);
     hspec_status status = hspec_training_run(run->training, &monitor, err);
     run->seconds = hspec_progress_now() - start;
     if (status != HSPEC_OK && status != HSPEC_ESTOPPED && status != HSPEC_ENONFINITE) {
@@ -198,6 +225,20 @@ static hspec_status train_options(train *run, hspec_error *err)
     return hspec_options_threads(run->arguments, &run->threads, err);
 }
 
+/* An archive is written more than once, and standard output is for words. */
+static int is_stream(const char *path)
+{
+    static const char *const streams[] = {"-",          "/dev/stdout", "/dev/stderr",
+                                          "/dev/stdin", "/dev/fd/",    "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        size_t length = strlen(streams[i]);
+        if (strncmp(path, streams[i], length) == 0 && (path[length] == '\0' || streams[i][length - 1] == '/')) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* "two_phases.h5" in the current folder, unless -o says where. */
 static hspec_status train_path(train *run, hspec_error *err)
 {
@@ -208,6 +249,13 @@ static hspec_status train_path(train *run, hspec_error *err)
     if (!run->path) {
         return hspec_error_set(err, HSPEC_ENOMEM, "memory: the name of the archive could not be made");
     }
+    if (is_stream(run->path)) {
+        return hspec_error_set(err, HSPEC_EARG,
+                               "train: --output: found '%.1000s', allowed: the name of a file; an archive needs a file",
+                               run->path);
+    }
+    struct stat file;
+    run->once = stat(run->path, &file) == 0 && !S_ISREG(file.st_mode);
     return hspec_output_check(run->arguments, run->path, err);
 }
 
@@ -263,8 +311,12 @@ const hspec_cli_command hspec_cmd_train = {
         "nodes of seed 1, the same for every record.\n"
         "\n"
         "An existing file is refused without --force. The archive is replaced whole: a kill leaves the last\n"
-        "checkpoint. SIGINT and SIGTERM end the run at the next record, and what is recorded is kept, marked\n"
-        "incomplete; so is the part of a run before it diverged.\n"
+        "checkpoint, written at intervals and when the steps are done, before the loss of the last records.\n"
+        "SIGINT (Ctrl-C) and SIGTERM end the run at the next record, and what is recorded is kept, marked\n"
+        "incomplete; so is the part of a run before it diverged. A second SIGINT ends it at once.\n"
+        "\n"
+        "Exit status: 0 done; 1 it failed; 2 the command line or the experiment is wrong; 130 stopped by\n"
+        "SIGINT; 143 stopped by SIGTERM.\n"
         "\n"
         "'headspec check --help' lists the keys of an experiment.",
     .options = train_options_table,

@@ -102,6 +102,7 @@ void hspec_help_program(void)
                 "  headspec new -o first.yaml\n"
                 "  headspec train first.yaml\n"
                 "  headspec plot first.h5 -o first.svg\n\n"
-                "Exit status: 0 done; 1 it failed; 2 the command line or the experiment is wrong.\n",
+                "Exit status: 0 done; 1 it failed; 2 the command line or the experiment is wrong;\n"
+                "130 stopped by SIGINT (Ctrl-C); 143 stopped by SIGTERM.\n",
                 stdout);
 }

@@ -2,10 +2,12 @@
  * The archive of a training run that is under way. */
 #include "cli/train_archive.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cli/cli.h"
 #include "core/status.h"
 #include "io/archive.h"
 #include "io/archive_sgd.h"
@@ -65,7 +67,20 @@ static hspec_status evaluate_rows(hspec_train_archive *archive, size_t first, si
     return HSPEC_OK;
 }
 
-hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_progress *progress, hspec_error *err)
+void hspec_train_archive_take(hspec_train_archive *archive)
+{
+    hspec_trajectory *t = &archive->trajectory;
+    hspec_training_trajectory(archive->training, t);
+    for (size_t s = 0; s < t->seeds; s++) {
+        for (size_t k = archive->rows; k < t->done; k++) {
+            archive->loss[s * t->rows + k] = NAN;
+        }
+    }
+    archive->taken = 1;
+}
+
+hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_progress *progress, int stoppable,
+                                        hspec_error *err)
 {
     hspec_trajectory *t = &archive->trajectory;
     hspec_training_trajectory(archive->training, t);
@@ -92,9 +107,15 @@ hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_prog
         if (progress) {
             hspec_progress_update(progress, (double)(archive->rows - begin), (double)(t->done - begin));
         }
+        if (stoppable && hspec_cli_signal() && status == HSPEC_OK && archive->rows < t->done) {
+            status = hspec_error_set(err, HSPEC_ESTOPPED, "stopped while the loss was computed");
+        }
     }
     free(states);
     free(values);
+    if (status != HSPEC_ESTOPPED) {
+        archive->taken = 0;
+    }
     if (status == HSPEC_ENONFINITE) {
         return hspec_error_set(err, status,
                                "the run diverges: the loss at t = %g is not finite; a smaller training.learning_rate "
@@ -121,8 +142,8 @@ static hspec_status put_run(const hspec_train_archive *from, hspec_archive *arch
 {
     hspec_trajectory stored = from->trajectory;
     hspec_training_state state;
-    int resumable = !diverged && from->rows == stored.done;
-    stored.done = from->rows;
+    stored.done = from->taken ? stored.done : from->rows;
+    int resumable = !diverged && stored.done == from->trajectory.done;
     if (resumable) {
         HSPEC_TRY(hspec_training_checkpoint(from->training, &state, err));
     }

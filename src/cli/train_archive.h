@@ -17,6 +17,7 @@ typedef struct hspec_train_archive {
     int threads;
     hspec_trajectory trajectory; /* as of the last extend */
     size_t rows;                 /* rows whose loss is known; diverging runs can end in rows without a finite one */
+    int taken;                   /* rows without a loss are written, too */
     double *loss;                /* [S][T], owned */
 } hspec_train_archive;
 
@@ -27,11 +28,16 @@ hspec_status hspec_train_archive_init(hspec_train_archive *archive, const hspec_
 void hspec_train_archive_release(hspec_train_archive *archive);
 
 /** Takes in what has been recorded since, and its loss. `progress` may be NULL.
- *  @return OK; ENONFINITE (a row has no finite loss; the rows before it are taken in); ENOMEM. */
-hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_progress *progress, hspec_error *err);
+ *  @return OK; ENONFINITE (a row has no finite loss; the rows before it are taken in); ENOMEM; ESTOPPED (if
+ *  `stoppable`: there was a signal; losses that are missing are NaN). */
+hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_progress *progress, int stoppable,
+                                        hspec_error *err);
 
-/** Writes the rows whose loss is known and, unless the run diverged, the state from which it can go on.
- *  An archive without all rows of the run is marked incomplete. @return as hspec_archive_write. */
+/** Takes in what has been recorded since, without its loss: NaN until the next extend. */
+void hspec_train_archive_take(hspec_train_archive *archive);
+
+/** Writes the rows whose loss is known (after `take`: all rows) and, unless the run diverged, the state from which it
+ *  can go on. An archive without all rows of the run, or without the loss of one, is marked incomplete. @return as hspec_archive_write. */
 hspec_status hspec_train_archive_write(const hspec_train_archive *from, const char *path, int diverged,
                                        hspec_error *err);
 

@@ -66,7 +66,8 @@ static hspec_status check_numbers(const hspec_archive_dataset *dataset, hspec_ar
 {
     for (size_t i = 0; i < dataset->count; i++) {
         double value = value_at(dataset, i);
-        int wrong = !isfinite(value) || (range != HSPEC_ARCHIVE_FINITE && value < 0) ||
+        int unknown = range == HSPEC_ARCHIVE_NOT_NEGATIVE_OR_NAN && isnan(value);
+        int wrong = (!isfinite(value) && !unknown) || (range != HSPEC_ARCHIVE_FINITE && value < 0) ||
                     (range == HSPEC_ARCHIVE_INCREASING && i > 0 && !grows(dataset, i));
         if (wrong) {
             char index[200];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/archive_sgd.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/status.h"
@@ -18,6 +19,19 @@ static hspec_status put_rows(hspec_archive *archive, const char *path, const hsp
         memcpy((double *)room + s * t->done * width, data + s * t->rows * width, t->done * width * sizeof *data);
     }
     return HSPEC_OK;
+}
+
+/* Is there a loss for each of the `done` rows? */
+static int has_every_loss(const hspec_trajectory *t, const double *loss)
+{
+    for (size_t s = 0; s < t->seeds; s++) {
+        for (size_t k = 0; k < t->done; k++) {
+            if (isnan(loss[s * t->rows + k])) {
+                return 0;
+            }
+        }
+    }
+    return 1;
 }
 
 static hspec_status check_state(const hspec_trajectory *t, const hspec_training_state *state, hspec_error *err)
@@ -44,7 +58,8 @@ hspec_status hspec_archive_sgd_put(hspec_archive *archive, const hspec_trajector
         return hspec_error_set(err, HSPEC_EARG, "archive: found a run in /sgd, allowed an archive without one");
     }
     size_t S = t->seeds, T = t->done, H = t->heads, F = t->features;
-    HSPEC_TRY(hspec_archive_set_integer(archive, "/sgd", "complete", t->done == t->rows, err));
+    uint64_t complete = t->done == t->rows && has_every_loss(t, loss);
+    HSPEC_TRY(hspec_archive_set_integer(archive, "/sgd", "complete", complete, err));
     HSPEC_TRY(hspec_archive_set_integer(archive, "/sgd", "planned_rows", t->rows, err));
     HSPEC_TRY(hspec_archive_lend(archive, "/sgd/time", &T, t->time, err));
     HSPEC_TRY(hspec_archive_lend(archive, "/sgd/step", &T, t->step, err));
@@ -145,6 +160,9 @@ hspec_status hspec_archive_sgd_get(const hspec_archive *archive, hspec_archive_s
         return hspec_error_set(err, HSPEC_EIO, "/sgd: found complete = %llu with %zu of %llu planned rows, allowed %s",
                                (unsigned long long)complete, t->rows, (unsigned long long)planned,
                                "1 with all of them, else 0");
+    }
+    if (complete == 1 && found.loss && !has_every_loss(t, found.loss)) {
+        return hspec_error_set(err, HSPEC_EIO, "/sgd: found complete = 1 with a loss that is NaN, allowed 0");
     }
     if (residual->dims[3] != t->heads) {
         return hspec_error_set(err, HSPEC_EIO,

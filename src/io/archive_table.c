@@ -16,7 +16,7 @@ const hspec_archive_row hspec_archive_rows[] = {
      "m_hf = k_h . k*_f / D, how far head h has learned feature f"},
     {"/sgd/residual", D, 4, "seed,time,head,other_head", "1", HSPEC_ARCHIVE_FINITE,
      "r_hh' = k_h . k_h' / D - sum_f m_hf m_h'f, what the heads hold outside the signal"},
-    {"/sgd/loss", D, 2, "seed,time", "1", HSPEC_ARCHIVE_NOT_NEGATIVE,
+    {"/sgd/loss", D, 2, "seed,time", "1", HSPEC_ARCHIVE_NOT_NEGATIVE_OR_NAN,
      "population location loss E |v|^2 at the recorded alignment, residual, bias and scale"},
     {"/sgd/bias", D, 3, "seed,time,head", "1", HSPEC_ARCHIVE_FINITE,
      "b_h; with the bayes activation shifted to mean 0 over the heads; softmax does not use it"},
@@ -34,8 +34,8 @@ const hspec_archive_note hspec_archive_notes[] = {
     {"/", "config", HSPEC_ARCHIVE_TEXT, "the experiment in YAML, after --set"},
     {"/", "build", HSPEC_ARCHIVE_TEXT, "compiler and kind of build"},
     {"/", "dispatch", HSPEC_ARCHIVE_TEXT, "instruction set of the run: baseline, avx2 or avx512"},
-    {"/sgd", "complete", HSPEC_ARCHIVE_INTEGER, "1 when the run went to its end, 0 when it was stopped before"},
-    {"/sgd", "planned_rows", HSPEC_ARCHIVE_INTEGER, "rows of the whole run; an incomplete one holds fewer"},
+    {"/sgd", "complete", HSPEC_ARCHIVE_INTEGER, "1 when the run went to its end and every loss is there, else 0"},
+    {"/sgd", "planned_rows", HSPEC_ARCHIVE_INTEGER, "rows of the whole run; an incomplete one may hold fewer"},
     {"/sgd/state", "step", HSPEC_ARCHIVE_INTEGER, "steps done in this state"},
 };
 /* clang-format on */
@@ -78,6 +78,8 @@ const char *hspec_archive_table_range(hspec_archive_range range)
         return "finite";
     case HSPEC_ARCHIVE_NOT_NEGATIVE:
         return ">= 0";
+    case HSPEC_ARCHIVE_NOT_NEGATIVE_OR_NAN:
+        return ">= 0, or NaN";
     case HSPEC_ARCHIVE_INCREASING:
         return ">= 0, increasing";
     }

@@ -22,11 +22,12 @@ typedef enum hspec_archive_kind {
     HSPEC_ARCHIVE_INTEGER /**< uint64 */
 } hspec_archive_kind;
 
-/** Which numbers are allowed. NaN and infinity never are. */
+/** Which numbers are allowed. Infinity never is, NaN only where it is named. */
 typedef enum hspec_archive_range {
     HSPEC_ARCHIVE_FINITE,
     HSPEC_ARCHIVE_NOT_NEGATIVE,
-    HSPEC_ARCHIVE_INCREASING /**< >= 0, and each number greater than the one before */
+    HSPEC_ARCHIVE_NOT_NEGATIVE_OR_NAN, /**< NaN: not computed yet */
+    HSPEC_ARCHIVE_INCREASING           /**< >= 0, and each number greater than the one before */
 } hspec_archive_range;
 
 /** One dataset. */

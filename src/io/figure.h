@@ -33,7 +33,7 @@ typedef struct hspec_figure_source {
     const hspec_experiment *experiment;
     const hspec_signal *signal;
     hspec_trajectory trajectory; /**< done >= 1 */
-    const double *loss;          /**< [S][T], finite up to `done`; NULL: none was recorded */
+    const double *loss;          /**< [S][T], finite up to `done`, or NaN: not computed; NULL: none was recorded */
 } hspec_figure_source;
 
 typedef struct hspec_figure_options {

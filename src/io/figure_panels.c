@@ -65,6 +65,12 @@ static hspec_status fill_series(hspec_figure_builder *b, hspec_figure_panel *pan
         double sum = 0.0, sum2 = 0.0;
         for (size_t s = 0; s < S; s++) {
             b->column[s] = value(b, kind, f, j, s, b->row[i]);
+            if (kind == HSPEC_FIGURE_LOSS && isnan(b->column[s])) {
+                return hspec_error_set(err, HSPEC_ENONFINITE,
+                                       "panels: found 'loss', but the run was killed before the loss of row %zu was "
+                                       "computed; allowed: panels without it, such as alignment",
+                                       b->row[i]);
+            }
             if (!isfinite(b->column[s])) {
                 return hspec_error_set(err, HSPEC_ENONFINITE, "%s of seed %zu in row %zu is %g", word_of(kind), s + 1,
                                        b->row[i], b->column[s]);

@@ -99,6 +99,31 @@ static hspec_archive *empty_archive(void)
     return archive;
 }
 
+/* The run was killed before the loss of a row was computed: every row is there, and the run is incomplete. */
+static void test_without_a_loss(void **state)
+{
+    (void)state;
+    sample run;
+    sample_fill(&run, SAMPLE_T);
+    run.loss[1][SAMPLE_T - 1] = NAN;
+    hspec_archive *archive = empty_archive();
+    assert_int_equal(hspec_archive_sgd_put(archive, &run.trajectory, &run.loss[0][0], &run.state, NULL), HSPEC_OK);
+    assert_int_equal(hspec_archive_write(archive, FILE_NAME, NULL), HSPEC_OK);
+    hspec_archive_free(archive);
+    hspec_archive_sgd sgd;
+    archive = read_back(&sgd);
+    assert_int_equal(sgd.complete, 0);
+    assert_int_equal(sgd.planned_rows, SAMPLE_T);
+    assert_int_equal(sgd.trajectory.rows, SAMPLE_T);
+    assert_memory_equal(sgd.loss, run.loss, sizeof run.loss);
+    assert_memory_equal(sgd.state.values, run.values, sizeof run.values);
+    assert_int_equal(hspec_archive_set_integer(archive, "/sgd", "complete", 1, NULL), HSPEC_OK);
+    hspec_error err;
+    assert_int_equal(hspec_archive_sgd_get(archive, &sgd, &err), HSPEC_EIO);
+    assert_string_equal(err.message, "/sgd: found complete = 1 with a loss that is NaN, allowed 0");
+    hspec_archive_free(archive);
+}
+
 static void test_without_state(void **state)
 {
     (void)state;
@@ -172,13 +197,13 @@ static void test_get_refused(void **state)
     void *data;
     hspec_archive *archive = empty_archive();
     assert_get_refused(archive,
-                       "/sgd: found no attribute \"complete\", allowed a uint64: 1 when the run went to its end, 0 "
-                       "when it was stopped before");
+                       "/sgd: found no attribute \"complete\", allowed a uint64: 1 when the run went to its end and "
+                       "every loss is there, else 0");
     archive = sample_archive(&run);
     assert_int_equal(hspec_archive_set_text(archive, "/sgd", "planned_rows", "5", NULL), HSPEC_OK);
     assert_get_refused(archive,
                        "/sgd: found a wrong type of attribute \"planned_rows\", allowed a uint64: rows of the whole "
-                       "run; an incomplete one holds fewer");
+                       "run; an incomplete one may hold fewer");
     archive = sample_archive(&run);
     assert_int_equal(hspec_archive_set_integer(archive, "/sgd", "planned_rows", 4, NULL), HSPEC_OK);
     assert_get_refused(archive,
@@ -218,8 +243,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_complete),    cmocka_unit_test(test_partial),     cmocka_unit_test(test_without_state),
-        cmocka_unit_test(test_put_refused), cmocka_unit_test(test_get_refused),
+        cmocka_unit_test(test_complete),      cmocka_unit_test(test_partial),     cmocka_unit_test(test_without_a_loss),
+        cmocka_unit_test(test_without_state), cmocka_unit_test(test_put_refused), cmocka_unit_test(test_get_refused),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }
