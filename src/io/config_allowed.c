@@ -3,6 +3,7 @@
 #include "io/config_allowed.h"
 
 #include <math.h>
+#include <stdint.h>
 
 void hspec_config_allowed_names(const hspec_config_names *names, unsigned mask, hspec_text *text)
 {
@@ -26,6 +27,10 @@ void hspec_config_allowed_names(const hspec_config_names *names, unsigned mask, 
 /* 1000000, 1e12: short, and the same in every locale. All ends of ranges are whole. */
 static void add_number(double x, hspec_text *text)
 {
+    if (x >= 0x1p64) { /* of a seed */
+        hspec_text_add(text, "%llu", (unsigned long long)UINT64_MAX);
+        return;
+    }
     int power = 0;
     int long_number = fabs(x) >= 1e7;
     while (long_number && fmod(x, 10) == 0) {
@@ -40,9 +45,6 @@ static void add_number(double x, hspec_text *text)
 
 static void add_range(const hspec_config_row *row, hspec_text *text)
 {
-    if (isinf(row->low)) {
-        return;
-    }
     hspec_text_add(text, row->low_open ? " above " : isinf(row->high) ? " of at least " : " from ");
     add_number(row->low, text);
     if (isinf(row->high)) {
@@ -68,6 +70,7 @@ void hspec_config_allowed_text(const hspec_config_row *row, hspec_text *text)
 {
     const char *rows = hspec_config_table_length(row->rows);
     const char *columns = hspec_config_table_length(row->columns);
+    hspec_config_row item = *row;
     switch (row->type) {
     case HSPEC_CONFIG_SECTION:
     case HSPEC_CONFIG_KINDS:
@@ -96,20 +99,20 @@ void hspec_config_allowed_text(const hspec_config_row *row, hspec_text *text)
         break;
     case HSPEC_CONFIG_MATRIX:
         hspec_text_add(text, "a list of %s rows of %s numbers", rows, columns);
+        add_range(row, text);
         break;
     case HSPEC_CONFIG_DIAGONAL:
         hspec_text_add(text, "a number");
         add_range(row, text);
         hspec_text_add(text, ", or a list of %s rows of %s numbers", rows, columns);
+        hspec_config_table_item_range(row, &item.low, &item.high);
+        add_range(&item, text);
         break;
     }
 }
 
 static void add_short_range(const hspec_config_row *row, hspec_text *text)
 {
-    if (isinf(row->low)) {
-        return;
-    }
     if (isinf(row->high) || row->low_open) {
         hspec_text_add(text, row->low_open ? "> " : ">= ");
         add_number(row->low, text);
@@ -128,6 +131,7 @@ void hspec_config_allowed_short(const hspec_config_row *row, hspec_text *text)
 {
     const char *rows = hspec_config_table_length(row->rows);
     const char *columns = hspec_config_table_length(row->columns);
+    hspec_config_row item = *row;
     switch (row->type) {
     case HSPEC_CONFIG_SECTION:
     case HSPEC_CONFIG_KINDS:
@@ -147,15 +151,18 @@ void hspec_config_allowed_short(const hspec_config_row *row, hspec_text *text)
         }
         break;
     case HSPEC_CONFIG_VECTOR:
-        hspec_text_add(text, isinf(row->low) ? "%s numbers" : "%s numbers ", columns);
+        hspec_text_add(text, "%s numbers ", columns);
         add_short_range(row, text);
         break;
     case HSPEC_CONFIG_MATRIX:
-        hspec_text_add(text, "%s x %s", rows, columns);
+        hspec_text_add(text, "%s x %s numbers ", rows, columns);
+        add_short_range(row, text);
         break;
     case HSPEC_CONFIG_DIAGONAL:
         add_short_range(row, text);
-        hspec_text_add(text, ", or %s x %s", rows, columns);
+        hspec_text_add(text, ", or %s x %s numbers ", rows, columns);
+        hspec_config_table_item_range(row, &item.low, &item.high);
+        add_short_range(&item, text);
         break;
     }
 }

@@ -82,7 +82,7 @@ static hspec_status check_weights(const hspec_config *config)
 
 static hspec_status check_steps(const hspec_config *config)
 {
-    const hspec_training_params *training = &config->experiment->training;
+    hspec_training_params *training = &config->experiment->training;
     double D = (double)config->experiment->task.dimension;
     double steps = round(training->time * D);
     if (!(steps <= MOST_STEPS)) {
@@ -92,6 +92,11 @@ static hspec_status check_steps(const hspec_config *config)
     if (steps < 1) {
         FAIL(config, "training.time", "found %s, allowed: at least %.6g for D = %.0f (one step)",
              written(config, "training.time").text, 1 / D, D);
+    }
+    int written_records;
+    (void)find_place(config, "training.records", &written_records);
+    if ((double)training->records > steps && !written_records) {
+        training->records = (size_t)steps;
     }
     if ((double)training->records > steps) {
         FAIL(config, "training.records",

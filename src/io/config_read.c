@@ -222,10 +222,9 @@ static hspec_status read_matrix(const hspec_config *config, const hspec_config_r
             x = allocate(config, node->count * line->count * sizeof *x, &status);
         }
         if (status == HSPEC_OK) {
-            hspec_config_row any = *row; /* the range of a DIAGONAL is that of its single number */
-            any.low = -INFINITY;
-            any.high = INFINITY;
-            status = read_items(config, &any, line, path.data, x + i * line->count);
+            hspec_config_row item = *row;
+            hspec_config_table_item_range(row, &item.low, &item.high);
+            status = read_items(config, &item, line, path.data, x + i * line->count);
         }
         hspec_text_free(&path);
         HSPEC_TRY(status);

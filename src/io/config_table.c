@@ -58,10 +58,10 @@ static const hspec_config_names starts = HSPEC_NAMES(start_items);
 
 #define AT(member) .offset = offsetof(hspec_experiment, member)
 #define BIT(value) (1U << (unsigned)(value))
-#define ANY .low = -INFINITY, .high = INFINITY
-#define AT_LEAST(x) .low = (x), .high = INFINITY
 #define ABOVE(x) .low = (x), .high = INFINITY, .low_open = 1
 #define FROM_TO(x, y) .low = (x), .high = (y)
+#define WITHIN(x) .low = -(x), .high = (x)
+#define UP_TO(x) .low = 0, .high = (x), .low_open = 1
 #define FLIPPED .kinds = BIT(HSPEC_SIGNAL_FLIPPED)
 #define GAUSSIAN .kinds = BIT(HSPEC_SIGNAL_GAUSSIAN)
 #define DISCRETE .kinds = BIT(HSPEC_SIGNAL_DISCRETE)
@@ -98,7 +98,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "the family of distributions"},
     {.path = "task.signal.strength",
      .type = HSPEC_CONFIG_REAL,
-     ABOVE(0),
+     UP_TO(1e6),
      FLIPPED,
      .example = "4.0",
      .columns = HSPEC_LENGTH_F,
@@ -113,7 +113,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "the probability that theta is positive"},
     {.path = "task.signal.mean",
      .type = HSPEC_CONFIG_VECTOR,
-     ANY,
+     WITHIN(1e3),
      GAUSSIAN,
      .example = "[1.5, 0, 0]",
      .columns = HSPEC_LENGTH_F,
@@ -121,7 +121,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "the mean of theta, one number for each feature"},
     {.path = "task.signal.variance",
      .type = HSPEC_CONFIG_VECTOR,
-     AT_LEAST(0),
+     FROM_TO(0, 1e6),
      GAUSSIAN,
      .example = "[0, 9, 3]",
      .columns = HSPEC_LENGTH_F,
@@ -129,7 +129,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "the variance of theta, one number for each feature"},
     {.path = "task.signal.points",
      .type = HSPEC_CONFIG_MATRIX,
-     ANY,
+     WITHIN(1e3),
      DISCRETE,
      .example = "[[3, 0], [0, 3]]",
      .rows = HSPEC_LENGTH_K,
@@ -162,7 +162,7 @@ const hspec_config_row hspec_config_table_rows[] = {
     {.path = "layer.bias", .type = HSPEC_CONFIG_SECTION, WITH_BIAS, .sentence = "the bias b_h"},
     {.path = "layer.bias.init",
      .type = HSPEC_CONFIG_REAL,
-     ANY,
+     WITHIN(1e4),
      WITH_BIAS,
      .fallback = "0",
      AT(layer.bias_init),
@@ -182,7 +182,7 @@ const hspec_config_row hspec_config_table_rows[] = {
     {.path = "layer.scale", .type = HSPEC_CONFIG_SECTION, WITH_SCALE, .sentence = "the factor s of all heads"},
     {.path = "layer.scale.init",
      .type = HSPEC_CONFIG_REAL,
-     ANY,
+     WITHIN(1e4),
      WITH_SCALE,
      .fallback = "1",
      AT(layer.scale_init),
@@ -241,7 +241,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "S, the number of independent runs"},
     {.path = "training.seed",
      .type = HSPEC_CONFIG_SEED,
-     AT_LEAST(0),
+     FROM_TO(0, 0x1p64), /* the last one itself does not fit into the type */
      .fallback = "1",
      AT(training.seed),
      .sentence = "run k = 1..S uses the random stream (seed, k)"},
@@ -250,7 +250,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      FROM_TO(1, 1e7),
      .fallback = "200",
      AT(training.records),
-     .sentence = "states to record besides the start; at most one for each step"},
+     .sentence = "states to record besides the start; at most one for each step, to which the default is cut"},
     {.path = "training.record_spacing",
      .type = HSPEC_CONFIG_NAME,
      .names = &spacings,
@@ -266,14 +266,14 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "drawn or given"},
     {.path = "training.init.scale",
      .type = HSPEC_CONFIG_REAL,
-     AT_LEAST(0),
+     FROM_TO(0, 1e3),
      .kinds = BIT(HSPEC_INIT_RANDOM),
      .fallback = "0.1",
      AT(training.init.scale),
      .sentence = "the standard deviation of each component of a key"},
     {.path = "training.init.alignment",
      .type = HSPEC_CONFIG_MATRIX,
-     ANY,
+     WITHIN(1e3),
      .kinds = BIT(HSPEC_INIT_ALIGNED),
      .rows = HSPEC_LENGTH_H,
      .columns = HSPEC_LENGTH_F,
@@ -282,7 +282,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "m, the alignment of each head with each feature"},
     {.path = "training.init.residual",
      .type = HSPEC_CONFIG_DIAGONAL,
-     AT_LEAST(0),
+     FROM_TO(0, 1e6),
      .kinds = BIT(HSPEC_INIT_ALIGNED),
      .fallback = "0",
      .rows = HSPEC_LENGTH_H,
@@ -306,14 +306,14 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "where the theory starts: at a seed of the simulation, or at a given state"},
     {.path = "theory.start.seed",
      .type = HSPEC_CONFIG_SEED,
-     AT_LEAST(1),
+     FROM_TO(1, 1e6),
      .kinds = BIT(HSPEC_START_SEED),
      .fallback = "1",
      AT(theory.start_seed),
      .sentence = "the run, 1..S, whose recorded state at t = 0 is taken"},
     {.path = "theory.start.alignment",
      .type = HSPEC_CONFIG_MATRIX,
-     ANY,
+     WITHIN(1e3),
      .kinds = BIT(HSPEC_START_GIVEN),
      .rows = HSPEC_LENGTH_H,
      .columns = HSPEC_LENGTH_F,
@@ -322,7 +322,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      .sentence = "as training.init.alignment"},
     {.path = "theory.start.residual",
      .type = HSPEC_CONFIG_DIAGONAL,
-     AT_LEAST(0),
+     FROM_TO(0, 1e6),
      .kinds = BIT(HSPEC_START_GIVEN),
      .fallback = "0",
      .rows = HSPEC_LENGTH_H,
@@ -429,6 +429,12 @@ int hspec_config_table_read_by(const hspec_config_row *row, const hspec_experime
 const hspec_config_names *hspec_config_table_kinds(const hspec_config_row *section)
 {
     return section->type == HSPEC_CONFIG_KINDS ? hspec_config_table_next(section, NULL)->names : section->names;
+}
+
+void hspec_config_table_item_range(const hspec_config_row *row, double *low, double *high)
+{
+    *low = row->type == HSPEC_CONFIG_DIAGONAL ? -row->high : row->low;
+    *high = row->high;
 }
 
 const char *hspec_config_table_length(hspec_config_length length)

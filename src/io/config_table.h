@@ -77,6 +77,9 @@ int hspec_config_table_required(const hspec_config_row *row);
 int hspec_config_table_read_by(const hspec_config_row *row, const hspec_experiment *experiment);
 /** The names of the kinds of a KINDS or CHOICE section. */
 const hspec_config_names *hspec_config_table_kinds(const hspec_config_row *section);
+/** The range of each number of a MATRIX. That of a DIAGONAL holds for its single number; off the diagonal of its matrix
+ *  there may be negative ones. */
+void hspec_config_table_item_range(const hspec_config_row *row, double *low, double *high);
 /** "F", "K", "H" or "1". */
 const char *hspec_config_table_length(hspec_config_length length);
 

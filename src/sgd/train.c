@@ -183,6 +183,9 @@ static hspec_status prepare(hspec_training *training, const hspec_task_params *t
     training->threads = threads > 0 ? threads : omp_get_max_threads();
 #endif
     training->blocks = (params->seeds + training->engine->lanes - 1) / training->engine->lanes;
+    if ((size_t)training->threads > training->blocks) {
+        training->threads = (int)training->blocks; /* more would only wait */
+    }
     training->rows = params->records + 1;
     layout(training, &training->arena);
     HSPEC_TRY(hspec_arena_commit(&training->arena, err));
