@@ -200,7 +200,8 @@ static double quadrature(double m, double r)
     const double nu = 3.0;
     const double p = 0.7;
     for (int sign = 0; sign < 2; sign++) {
-        for (double z = -12; z <= 12; z += 0.05) {
+        for (int i = -240; i <= 240; i++) {
+            const double z = 0.05 * i;
             const double x = m * (sign ? -sqrt(nu) : sqrt(nu)) + sqrt(2 * (m * m + r)) * z;
             const double q = 1 / (1 + exp(x));
             sum += (sign ? 1 - p : p) * 0.05 * exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846) * 2 * q * q;
