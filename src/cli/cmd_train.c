@@ -5,14 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/train_archive.h"
 #include "core/status.h"
-#include "io/text.h"
 
 enum { CHECKPOINT_DEFAULT = 30 }; /* seconds */
 
@@ -225,37 +223,10 @@ static hspec_status train_options(train *run, hspec_error *err)
     return hspec_options_threads(run->arguments, &run->threads, err);
 }
 
-/* An archive is written more than once, and standard output is for words. */
-static int is_stream(const char *path)
-{
-    static const char *const streams[] = {"-",          "/dev/stdout", "/dev/stderr",
-                                          "/dev/stdin", "/dev/fd/",    "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
-        size_t length = strlen(streams[i]);
-        if (strncmp(path, streams[i], length) == 0 && (path[length] == '\0' || streams[i][length - 1] == '/')) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* "two_phases.h5" in the current folder, unless -o says where. */
 static hspec_status train_path(train *run, hspec_error *err)
 {
-    hspec_text path = {0};
-    const char *given = hspec_options_text(run->arguments, "output", NULL);
-    hspec_text_add(&path, "%s%s", given ? given : run->experiment->name, given ? "" : ".h5");
-    run->path = hspec_text_take(&path);
-    if (!run->path) {
-        return hspec_error_set(err, HSPEC_ENOMEM, "memory: the name of the archive could not be made");
-    }
-    if (is_stream(run->path)) {
-        return hspec_error_set(err, HSPEC_EARG,
-                               "train: --output: found '%.1000s', allowed: the name of a file; an archive needs a file",
-                               run->path);
-    }
-    struct stat file;
-    run->once = stat(run->path, &file) == 0 && !S_ISREG(file.st_mode);
+    HSPEC_TRY(hspec_output_archive(run->arguments, run->experiment, &run->path, err));
+    run->once = hspec_output_once(run->path);
     return hspec_output_check(run->arguments, run->path, err);
 }
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "core/status.h"
 #include "io/archive.h"
 #include "io/archive_sgd.h"
@@ -129,12 +129,8 @@ hspec_status hspec_train_archive_extend(hspec_train_archive *archive, hspec_prog
 
 static hspec_status put_origin(const hspec_train_archive *from, hspec_archive *archive, hspec_error *err)
 {
-    char created[32] = "";
-    time_t now = time(NULL);
-    struct tm calendar;
-    if (gmtime_r(&now, &calendar)) {
-        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &calendar);
-    }
+    char created[32];
+    hspec_output_created(created, sizeof created);
     return hspec_archive_set_origin(archive, created, from->command_line, from->experiment->yaml, err);
 }
 
