@@ -2,6 +2,7 @@
 #include "cli/info.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,16 +33,19 @@ static hspec_status read_experiment(hspec_info *info, hspec_error *err)
 
 hspec_status hspec_info_read(const char *path, hspec_info *info, hspec_error *err)
 {
-    static const char *const only[] = {"/sgd/time", "/sgd/step", "/sgd/alignment", "/sgd/loss", NULL};
+    static const char *const only[] = {"/sgd/time",    "/sgd/step",          "/sgd/alignment",
+                                       "/sgd/loss",    "/theory/time",       "/theory/alignment",
+                                       "/theory/loss", "/theory/loss_error", NULL};
     *info = (hspec_info){.path = path};
     HSPEC_TRY(hspec_archive_read(path, only, &info->archive, err));
+    hspec_status status = HSPEC_OK;
     if (hspec_archive_sgd_present(info->archive)) {
-        hspec_status status = hspec_archive_sgd_get(info->archive, &info->sgd, err);
-        if (status != HSPEC_OK) {
-            return hspec_error_prefix(err, status, "%s", path);
-        }
+        status = hspec_archive_sgd_get(info->archive, &info->sgd, err);
     }
-    return read_experiment(info, err);
+    if (status == HSPEC_OK && hspec_archive_theory_present(info->archive)) {
+        status = hspec_archive_theory_get(info->archive, &info->theory, err);
+    }
+    return status == HSPEC_OK ? read_experiment(info, err) : hspec_error_prefix(err, status, "%s", path);
 }
 
 void hspec_info_release(hspec_info *info)
@@ -143,10 +147,53 @@ static void print_sgd(const hspec_info *info, FILE *out)
     }
 }
 
+/* The keys of its own experiment that are the theory's. */
+static void print_theory_keys(const hspec_archive_theory *theory, FILE *out)
+{
+    hspec_experiment *e = NULL;
+    hspec_resolved_value *values = NULL;
+    size_t count = 0;
+    if (hspec_experiment_parse(theory->config, strlen(theory->config), "config", NULL, 0, &e, NULL) == HSPEC_OK &&
+        hspec_resolved_list(e, &values, &count, NULL) == HSPEC_OK) {
+        for (size_t i = 0; i < count; i++) {
+            if (strncmp(values[i].row->path, "theory.", 7) == 0) {
+                int cut = strlen(values[i].text) > VALUE_COLUMNS;
+                (void)fprintf(out, "  %-24s %.*s%s\n", values[i].row->path, VALUE_COLUMNS, values[i].text,
+                              cut ? " ..." : "");
+            }
+        }
+    }
+    hspec_resolved_free(values, count);
+    hspec_experiment_free(e);
+}
+
+static void print_theory(const hspec_info *info, FILE *out)
+{
+    const hspec_archive_theory *theory = &info->theory;
+    const hspec_theory_trajectory *t = &theory->trajectory;
+    if (t->rows == 0) {
+        return;
+    }
+    size_t last = t->rows - 1;
+    (void)fprintf(out, "\nTheory: %zu rows, up to t = %g\n  %s\n", t->rows, t->time[last], theory->command);
+    print_theory_keys(theory, out);
+    (void)fprintf(out, "  loss       %.4f +- %.1e\n", t->loss[last], t->loss_error[last]);
+    if (!isnan(theory->bayes_risk)) {
+        (void)fprintf(out, "  Bayes risk %.4f +- %.1e\n", theory->bayes_risk, theory->bayes_risk_error);
+    }
+    if (!isnan(theory->optimum_loss)) {
+        (void)fprintf(out, "  optimum    %.4f\n", theory->optimum_loss);
+    }
+    (void)fprintf(out, "  alignment of each head%s", t->features > 1 ? " with (feature 0, 1, ...)" : "");
+    print_alignment(t->alignment + last * t->heads * t->features, t->heads, t->features, out);
+    (void)fputc('\n', out);
+}
+
 void hspec_info_print(const hspec_info *info, FILE *out)
 {
     print_origin(info, out);
     print_experiment(info, out);
     print_datasets(info, out);
     print_sgd(info, out);
+    print_theory(info, out);
 }

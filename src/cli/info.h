@@ -9,6 +9,7 @@
 #include "cli/resolved.h"
 #include "headspec.h"
 #include "io/archive_sgd.h"
+#include "io/archive_theory.h"
 
 typedef struct hspec_info {
     const char *path;
@@ -17,7 +18,8 @@ typedef struct hspec_info {
     char *refusal;                /**< then why, else NULL */
     hspec_resolved_value *values;
     size_t value_count;
-    hspec_archive_sgd sgd; /**< rows = 0: there is no run; only time, step, alignment and loss are read */
+    hspec_archive_sgd sgd;       /**< rows = 0: there is no run; only time, step, alignment and loss are read */
+    hspec_archive_theory theory; /**< rows = 0: there is none; only time, alignment, loss and loss_error are read */
 } hspec_info;
 
 /** Reads an archive and the experiment in it. Release it in any case. @return OK, EIO, ENOMEM. */

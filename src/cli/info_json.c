@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * headspec info --json. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/info.h"
@@ -73,20 +74,28 @@ static hspec_status add_dataset(cJSON *list, const hspec_archive_dataset *datase
     return hspec_json_text(object, "description", dataset->sentence, err);
 }
 
+/* m [H][F] as a list of lists under `key`, or, without a key, as one more entry of a list. */
+static hspec_status add_heads(cJSON *parent, const char *key, const double *m, size_t H, size_t F, hspec_error *err)
+{
+    cJSON *heads = NULL, *features = NULL;
+    HSPEC_TRY(key ? hspec_json_list(parent, key, &heads, err) : append_list(parent, &heads, err));
+    for (size_t h = 0; h < H; h++) {
+        HSPEC_TRY(append_list(heads, &features, err));
+        for (size_t f = 0; f < F; f++) {
+            HSPEC_TRY(append(features, cJSON_CreateNumber(m[h * F + f]), err));
+        }
+    }
+    return HSPEC_OK;
+}
+
 /* [S][H][F] at the last row. */
 static hspec_status add_alignment(cJSON *object, const hspec_trajectory *t, hspec_error *err)
 {
-    cJSON *seeds = NULL, *heads = NULL, *features = NULL;
+    cJSON *seeds = NULL;
     HSPEC_TRY(hspec_json_list(object, "final_alignment", &seeds, err));
     for (size_t s = 0; s < t->seeds; s++) {
-        HSPEC_TRY(append_list(seeds, &heads, err));
-        for (size_t h = 0; h < t->heads; h++) {
-            HSPEC_TRY(append_list(heads, &features, err));
-            const double *m = t->alignment + ((s * t->rows + t->rows - 1) * t->heads + h) * t->features;
-            for (size_t f = 0; f < t->features; f++) {
-                HSPEC_TRY(append(features, cJSON_CreateNumber(m[f]), err));
-            }
-        }
+        const double *m = t->alignment + (s * t->rows + t->rows - 1) * t->heads * t->features;
+        HSPEC_TRY(add_heads(seeds, NULL, m, t->heads, t->features, err));
     }
     return HSPEC_OK;
 }
@@ -115,6 +124,35 @@ static hspec_status add_sgd(cJSON *object, const hspec_archive_sgd *from, hspec_
     return add_alignment(sgd, t, err);
 }
 
+static hspec_status add_if_known(cJSON *object, const char *key, double value, hspec_error *err)
+{
+    return isnan(value) ? HSPEC_OK : hspec_json_number(object, key, value, err);
+}
+
+static hspec_status add_theory(cJSON *object, const hspec_archive_theory *from, hspec_error *err)
+{
+    const hspec_theory_trajectory *t = &from->trajectory;
+    cJSON *theory = NULL;
+    if (t->rows == 0) {
+        return HSPEC_OK;
+    }
+    HSPEC_TRY(hspec_json_child(object, "theory", &theory, err));
+    HSPEC_TRY(hspec_json_text(theory, "command", from->command, err));
+    HSPEC_TRY(hspec_json_text(theory, "created", from->created, err));
+    HSPEC_TRY(hspec_json_text(theory, "config", from->config, err));
+    HSPEC_TRY(hspec_json_integer(theory, "rows", t->rows, err));
+    HSPEC_TRY(hspec_json_integer(theory, "heads", t->heads, err));
+    HSPEC_TRY(hspec_json_integer(theory, "features", t->features, err));
+    HSPEC_TRY(hspec_json_number(theory, "final_time", t->time[t->rows - 1], err));
+    HSPEC_TRY(hspec_json_number(theory, "final_loss", t->loss[t->rows - 1], err));
+    HSPEC_TRY(hspec_json_number(theory, "final_loss_error", t->loss_error[t->rows - 1], err));
+    HSPEC_TRY(add_if_known(theory, "bayes_risk", from->bayes_risk, err));
+    HSPEC_TRY(add_if_known(theory, "bayes_risk_error", from->bayes_risk_error, err));
+    HSPEC_TRY(add_if_known(theory, "optimum_loss", from->optimum_loss, err));
+    return add_heads(theory, "final_alignment", t->alignment + (t->rows - 1) * t->heads * t->features, t->heads,
+                     t->features, err);
+}
+
 hspec_status hspec_info_json(const hspec_info *info, cJSON *object, hspec_error *err)
 {
     HSPEC_TRY(hspec_json_text(object, "file", info->path, err));
@@ -132,5 +170,6 @@ hspec_status hspec_info_json(const hspec_info *info, cJSON *object, hspec_error 
     for (size_t i = 0; i < info->archive->dataset_count; i++) {
         HSPEC_TRY(add_dataset(datasets, &info->archive->datasets[i], err));
     }
-    return add_sgd(object, &info->sgd, err);
+    HSPEC_TRY(add_sgd(object, &info->sgd, err));
+    return add_theory(object, &info->theory, err);
 }

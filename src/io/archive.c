@@ -202,20 +202,59 @@ hspec_status hspec_archive_set_integer(hspec_archive *archive, const char *group
         (hspec_archive_attribute){.name = (char *)name, .kind = HSPEC_ARCHIVE_INTEGER, .integer = integer}, err);
 }
 
+/* Is it a row of the table, right below the group? */
+static int is_row_of(const hspec_archive_dataset *dataset, const char *group)
+{
+    size_t length = strlen(group);
+    return strncmp(dataset->path, group, length) == 0 && dataset->path[length] == '/' &&
+           strchr(dataset->path + length + 1, '/') == NULL && hspec_archive_table_row(dataset->path) != NULL;
+}
+
+void hspec_archive_clear(hspec_archive *archive, const char *group)
+{
+    hspec_archive_group *found = group_find(archive, group);
+    size_t kept = 0;
+    for (size_t i = 0; found && i < found->count; i++) {
+        if (hspec_archive_table_note(group, found->attributes[i].name)) {
+            attribute_clear(&found->attributes[i]);
+        } else {
+            found->attributes[kept++] = found->attributes[i];
+        }
+    }
+    if (found) {
+        found->count = kept;
+    }
+    kept = 0;
+    for (size_t i = 0; i < archive->dataset_count; i++) {
+        if (is_row_of(&archive->datasets[i], group)) {
+            dataset_clear(&archive->datasets[i]);
+        } else {
+            archive->datasets[kept++] = archive->datasets[i];
+        }
+    }
+    archive->dataset_count = kept;
+}
+
 #ifndef HSPEC_BUILD
 #define HSPEC_BUILD "unknown compiler"
 #endif
 
+hspec_status hspec_archive_set_group_origin(hspec_archive *archive, const char *group, const char *created,
+                                            const char *command, const char *config, hspec_error *err)
+{
+    HSPEC_TRY(hspec_archive_set_text(archive, group, "headspec_version", hspec_status_version(), err));
+    HSPEC_TRY(hspec_archive_set_text(archive, group, "created", created, err));
+    HSPEC_TRY(hspec_archive_set_text(archive, group, "command", command, err));
+    HSPEC_TRY(hspec_archive_set_text(archive, group, "config", config, err));
+    HSPEC_TRY(hspec_archive_set_text(archive, group, "build", HSPEC_BUILD, err));
+    return hspec_archive_set_text(archive, group, "dispatch", hspec_cpu_name(), err);
+}
+
 hspec_status hspec_archive_set_origin(hspec_archive *archive, const char *created, const char *command,
                                       const char *config, hspec_error *err)
 {
-    HSPEC_TRY(hspec_archive_set_text(archive, "/", "headspec_version", hspec_status_version(), err));
     HSPEC_TRY(hspec_archive_set_integer(archive, "/", "format", HSPEC_ARCHIVE_FORMAT, err));
-    HSPEC_TRY(hspec_archive_set_text(archive, "/", "created", created, err));
-    HSPEC_TRY(hspec_archive_set_text(archive, "/", "command", command, err));
-    HSPEC_TRY(hspec_archive_set_text(archive, "/", "config", config, err));
-    HSPEC_TRY(hspec_archive_set_text(archive, "/", "build", HSPEC_BUILD, err));
-    return hspec_archive_set_text(archive, "/", "dispatch", hspec_cpu_name(), err);
+    return hspec_archive_set_group_origin(archive, "/", created, command, config, err);
 }
 
 /* ---- Datasets ---- */

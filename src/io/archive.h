@@ -66,10 +66,18 @@ const char *hspec_archive_text(const hspec_archive *archive, const char *group, 
 /** NULL if there is no such group. */
 const hspec_archive_group *hspec_archive_group_find(const hspec_archive *archive, const char *path);
 
+/** Removes from a group what archive_table.h names in it: datasets and attributes. What others have added stays, and so
+ *  do groups below. Nothing happens if there is no such group. */
+void hspec_archive_clear(hspec_archive *archive, const char *group);
+
 /** Sets the attributes of "/" that every archive has. The library does not read the clock: `created` comes from the
  *  caller. @return OK, ENOMEM. */
 HSPEC_MUST_USE hspec_status hspec_archive_set_origin(hspec_archive *archive, const char *created, const char *command,
                                                      const char *config, hspec_error *err);
+/** The same, but for `format`, of a group that another run than that of "/" may have written. @return OK, ENOMEM. */
+HSPEC_MUST_USE hspec_status hspec_archive_set_group_origin(hspec_archive *archive, const char *group,
+                                                           const char *created, const char *command, const char *config,
+                                                           hspec_error *err);
 
 /* Datasets of archive_table.h. One that is there is replaced.
  * @param dims in [rank of the row], each >= 1

@@ -24,6 +24,20 @@ const hspec_archive_row hspec_archive_rows[] = {
      "s of softmax1; the other activations do not use it"},
     {"/sgd/state/values", D, 2, "seed,value", "1", HSPEC_ARCHIVE_FINITE,
      "state of the engine at the last row, from which the run can go on"},
+    {"/theory/time", D, 1, "time", "steps / D", HSPEC_ARCHIVE_INCREASING,
+     "time of each row; row 0 is the start"},
+    {"/theory/alignment", D, 3, "time,head,feature", "1", HSPEC_ARCHIVE_FINITE,
+     "m_hf, how far head h has learned feature f, as D grows"},
+    {"/theory/residual", D, 3, "time,head,other_head", "1", HSPEC_ARCHIVE_FINITE,
+     "r_hh', what the heads hold outside the signal, as D grows"},
+    {"/theory/loss", D, 1, "time", "1", HSPEC_ARCHIVE_NOT_NEGATIVE,
+     "population location loss E |v|^2 of the row"},
+    {"/theory/loss_error", D, 1, "time", "1", HSPEC_ARCHIVE_NOT_NEGATIVE,
+     "standard error of the loss, by the nodes"},
+    {"/theory/bias", D, 2, "time,head", "1", HSPEC_ARCHIVE_FINITE,
+     "b_h; with the bayes activation shifted to mean 0 over the heads; softmax does not use it"},
+    {"/theory/scale", D, 1, "time", "1", HSPEC_ARCHIVE_FINITE,
+     "s of softmax1; the other activations do not use it"},
 };
 
 const hspec_archive_note hspec_archive_notes[] = {
@@ -37,6 +51,15 @@ const hspec_archive_note hspec_archive_notes[] = {
     {"/sgd", "complete", HSPEC_ARCHIVE_INTEGER, "1 when the run went to its end and every loss is there, else 0"},
     {"/sgd", "planned_rows", HSPEC_ARCHIVE_INTEGER, "rows of the whole run; an incomplete one may hold fewer"},
     {"/sgd/state", "step", HSPEC_ARCHIVE_INTEGER, "steps done in this state"},
+    {"/theory", "headspec_version", HSPEC_ARCHIVE_TEXT, "version of headspec that computed the theory"},
+    {"/theory", "created", HSPEC_ARCHIVE_TEXT, "date and time of writing, ISO 8601, UTC"},
+    {"/theory", "command", HSPEC_ARCHIVE_TEXT, "the command line, quoted for a shell"},
+    {"/theory", "config", HSPEC_ARCHIVE_TEXT, "the experiment of the theory in YAML, after --set"},
+    {"/theory", "build", HSPEC_ARCHIVE_TEXT, "compiler and kind of build"},
+    {"/theory", "dispatch", HSPEC_ARCHIVE_TEXT, "instruction set: baseline, avx2 or avx512"},
+    {"/theory", "bayes_risk", HSPEC_ARCHIVE_NUMBER, "Bayes risk of the task, if it was computed"},
+    {"/theory", "bayes_risk_error", HSPEC_ARCHIVE_NUMBER, "its standard error"},
+    {"/theory", "optimum_loss", HSPEC_ARCHIVE_NUMBER, "least population loss of the activation, if it was computed"},
 };
 /* clang-format on */
 

@@ -52,6 +52,24 @@ void sample_fill(sample *run, size_t done)
                                          .scale = &run->scale[0][0]};
     run->state = (hspec_training_state){
         .step = run->step[done - 1], .seeds = SAMPLE_S, .size = SAMPLE_N, .values = &run->values[0][0]};
+    run->theory = (hspec_archive_theory){.created = "later",
+                                         .command = "headspec theory a.yaml",
+                                         .config = sample_config,
+                                         .bayes_risk = 0.125,
+                                         .bayes_risk_error = 1e-5,
+                                         .optimum_loss = 0.25};
+    run->theory.trajectory = (hspec_theory_trajectory){.rows = SAMPLE_T,
+                                                       .heads = SAMPLE_H,
+                                                       .features = SAMPLE_F,
+                                                       .done = done,
+                                                       .step = run->step,
+                                                       .time = run->time,
+                                                       .alignment = &run->alignment[0][0][0][0],
+                                                       .residual = &run->residual[0][0][0][0],
+                                                       .loss = &run->loss[0][0],
+                                                       .loss_error = &run->loss[0][0],
+                                                       .bias = &run->bias[0][0][0],
+                                                       .scale = &run->scale[0][0]};
 }
 
 hspec_archive *sample_archive(const sample *run)
@@ -61,6 +79,15 @@ hspec_archive *sample_archive(const sample *run)
     assert_int_equal(hspec_archive_create(&archive, &err), HSPEC_OK);
     assert_int_equal(hspec_archive_set_origin(archive, SAMPLE_CREATED, SAMPLE_COMMAND, sample_config, &err), HSPEC_OK);
     assert_int_equal(hspec_archive_sgd_put(archive, &run->trajectory, &run->loss[0][0], &run->state, &err), HSPEC_OK);
+    assert_string_equal(err.message, "");
+    return archive;
+}
+
+hspec_archive *sample_archive_theory(const sample *run)
+{
+    hspec_error err = {0};
+    hspec_archive *archive = sample_archive(run);
+    assert_int_equal(hspec_archive_theory_put(archive, &run->theory, &err), HSPEC_OK);
     assert_string_equal(err.message, "");
     return archive;
 }

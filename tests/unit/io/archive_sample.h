@@ -5,6 +5,7 @@
 
 #include "io/archive.h"
 #include "io/archive_sgd.h"
+#include "io/archive_theory.h"
 
 enum { SAMPLE_S = 3, SAMPLE_T = 5, SAMPLE_H = 2, SAMPLE_F = 2, SAMPLE_N = 11 };
 
@@ -23,13 +24,16 @@ typedef struct sample {
     double values[SAMPLE_S][SAMPLE_N];
     hspec_trajectory trajectory;
     hspec_training_state state;
+    hspec_archive_theory theory; /* the numbers of seed 1, and the loss as its own error */
 } sample;
 
 /** Fills all arrays and the views of them; `done` rows are valid, the rest is NaN. */
 void sample_fill(sample *run, size_t done);
 /** An archive of the run; asserts that it works. */
 hspec_archive *sample_archive(const sample *run);
-/** Writes it; asserts that it works. */
+/** The same with the theory beside it. */
+hspec_archive *sample_archive_theory(const sample *run);
+/** Writes one without theory; asserts that it works. */
 void sample_write(const char *path, size_t done);
 
 #endif

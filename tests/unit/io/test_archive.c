@@ -118,7 +118,7 @@ static void test_table_is_whole(void **state)
     (void)state;
     sample run;
     sample_fill(&run, SAMPLE_T);
-    hspec_archive *archive = sample_archive(&run);
+    hspec_archive *archive = sample_archive_theory(&run);
     for (size_t i = 0; i < archive->group_count; i++) {
         for (size_t k = 0; k < archive->groups[i].count; k++) {
             const hspec_archive_attribute *attribute = &archive->groups[i].attributes[k];

@@ -212,7 +212,7 @@ static void test_json(void **state)
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(object, "unused")), 1);
     assert_null(cJSON_GetObjectItem(object, "foreign"));
     const cJSON *datasets = cJSON_GetObjectItem(object, "datasets");
-    assert_int_equal(cJSON_GetArraySize(datasets), hspec_archive_rows_count);
+    assert_int_equal(cJSON_GetArraySize(datasets), 8);
     const cJSON *alignment = cJSON_GetArrayItem(datasets, 0);
     assert_string_equal(cJSON_GetObjectItem(alignment, "path")->valuestring, "/sgd/alignment");
     assert_string_equal(cJSON_GetObjectItem(alignment, "type")->valuestring, "float64");
@@ -227,6 +227,65 @@ static void test_json(void **state)
     const cJSON *m = cJSON_GetArrayItem(cJSON_GetObjectItem(sgd, "final_alignment"), 2);
     /* cJSON drops a digit when the rest is within 1 ulp */
     assert_true(fabs(cJSON_GetArrayItem(cJSON_GetArrayItem(m, 1), 0)->valuedouble - run.alignment[2][4][1][0]) < 1e-15);
+    cJSON_Delete(object);
+}
+
+/* The theory beside a run, and without one. */
+static void test_theory(void **state)
+{
+    (void)state;
+    hspec_archive *archive = sample_archive_theory(&run);
+    assert_int_equal(hspec_archive_write(archive, FILE_NAME, NULL), HSPEC_OK);
+    hspec_archive_free(archive);
+    char *text = text_of(HSPEC_OK);
+    assert_has(text, "\nTraining: 5 of 5 rows (complete)");
+    assert_has(text, "\nTheory: 5 rows, up to t = 4.1\n  headspec theory a.yaml\n  theory.limit             sgd\n"
+                     "  theory.start.seed        1\n");
+    assert_has(text, "\n  Bayes risk 0.1250 +- 1.0e-05\n  optimum    0.2500\n"
+                     "  alignment of each head with (feature 0, 1, ...)  (");
+    free(text);
+    hspec_info info;
+    assert_int_equal(hspec_info_read(FILE_NAME, &info, NULL), HSPEC_OK);
+    cJSON *object = cJSON_CreateObject();
+    assert_int_equal(hspec_info_json(&info, object, NULL), HSPEC_OK);
+    hspec_info_release(&info);
+    char *printed = cJSON_Print(object);
+    cJSON_Delete(object);
+    object = cJSON_Parse(printed);
+    cJSON_free(printed);
+    const cJSON *theory = cJSON_GetObjectItem(object, "theory");
+    assert_string_equal(cJSON_GetObjectItem(theory, "config")->valuestring, sample_config);
+    assert_string_equal(cJSON_GetObjectItem(theory, "created")->valuestring, "later");
+    assert_int_equal(cJSON_GetObjectItem(theory, "rows")->valueint, SAMPLE_T);
+    assert_true(cJSON_GetObjectItem(theory, "final_time")->valuedouble == run.time[4]);
+    assert_true(fabs(cJSON_GetObjectItem(theory, "final_loss")->valuedouble - run.loss[0][4]) < 1e-15);
+    assert_true(fabs(cJSON_GetObjectItem(theory, "final_loss_error")->valuedouble - run.loss[0][4]) < 1e-15);
+    assert_true(cJSON_GetObjectItem(theory, "bayes_risk")->valuedouble == 0.125);
+    assert_true(cJSON_GetObjectItem(theory, "optimum_loss")->valuedouble == 0.25);
+    const cJSON *m = cJSON_GetObjectItem(theory, "final_alignment");
+    assert_int_equal(cJSON_GetArraySize(m), SAMPLE_H);
+    assert_true(fabs(cJSON_GetArrayItem(cJSON_GetArrayItem(m, 1), 0)->valuedouble - run.alignment[0][4][1][0]) < 1e-15);
+    cJSON_Delete(object);
+
+    /* alone; nothing but the trajectory was computed */
+    run.theory.bayes_risk = run.theory.bayes_risk_error = run.theory.optimum_loss = NAN;
+    assert_int_equal(hspec_archive_create(&archive, NULL), HSPEC_OK);
+    assert_int_equal(hspec_archive_set_origin(archive, "", "", sample_config, NULL), HSPEC_OK);
+    assert_int_equal(hspec_archive_theory_put(archive, &run.theory, NULL), HSPEC_OK);
+    assert_int_equal(hspec_archive_write(archive, FILE_NAME, NULL), HSPEC_OK);
+    hspec_archive_free(archive);
+    text = text_of(HSPEC_OK);
+    assert_null(strstr(text, "Training:"));
+    assert_null(strstr(text, "Bayes risk"));
+    assert_null(strstr(text, "optimum"));
+    assert_has(text, "\nTheory: 5 rows");
+    free(text);
+    assert_int_equal(hspec_info_read(FILE_NAME, &info, NULL), HSPEC_OK);
+    object = cJSON_CreateObject();
+    assert_int_equal(hspec_info_json(&info, object, NULL), HSPEC_OK);
+    hspec_info_release(&info);
+    assert_null(cJSON_GetObjectItem(object, "sgd"));
+    assert_null(cJSON_GetObjectItem(cJSON_GetObjectItem(object, "theory"), "bayes_risk"));
     cJSON_Delete(object);
 }
 
@@ -316,6 +375,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_csv_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_json, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_theory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unusual, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_run, setup, teardown),
     };
