@@ -226,7 +226,10 @@ static hspec_status report(const plot *run, hspec_error *err)
     if (status == HSPEC_OK && run->script) {
         status = hspec_json_text(object, "script", run->script, err);
     }
-    status = status ? status : hspec_json_integer(object, "seeds", run->figure->seeds, err);
+    status =
+        status ? status : hspec_json_integer(object, "seeds", run->from.source.alone ? 0 : run->figure->seeds, err);
+    status = status ? status
+                    : hspec_json_flag(object, "theory", run->figure->theory_points > 0 || run->from.source.alone, err);
     status = status ? status : hspec_json_integer(object, "panels", run->figure->panel_count, err);
     status = status ? status : hspec_json_print(object, err);
     cJSON_Delete(object);
@@ -337,6 +340,11 @@ const hspec_cli_command hspec_cmd_plot = {
         "Draws the alignment of each head with each feature, and the population loss, against the number of\n"
         "samples N / D: bold lines are means over seeds, bands one standard deviation, thin lines single seeds.\n"
         "gnuplot draws (Debian: gnuplot-nox); it is looked for on PATH.\n"
+        "\n"
+        "An archive with a theory in it (`headspec theory`) shows the theory as lines, the simulation as points,\n"
+        "and the Bayes risk as a horizontal line. The points are means over seeds with bands or, when the theory\n"
+        "starts from the random start of one seed, that seed alone: noise then decides when heads part, and\n"
+        "theory and simulation are to be compared up to a shift in time.\n"
         "\n"
         "The loss does not change when heads change places, or when a feature of symmetric amplitude changes\n"
         "sign. So heads, and signs, of different seeds are matched by their trajectories before any mean is\n"

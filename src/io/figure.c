@@ -8,11 +8,12 @@
 
 #include "core/status.h"
 #include "io/figure_panels.h"
+#include "io/figure_points.h"
 #include "io/figure_text.h"
 #include "io/text.h"
 #include "study/match.h"
 
-enum { SINGLES_MAX = 32, CURVES_MAX = 384, POINTS_MAX = 800 }; /* more would make heavy files, and no one sees them */
+enum { SINGLES_MAX = 32, CURVES_MAX = 384 }; /* more would make heavy files, and no one sees them */
 
 hspec_figure_options hspec_figure_default(void)
 {
@@ -78,43 +79,29 @@ hspec_status hspec_figure_parse_panels(const char *text, hspec_figure_options *o
 
 /* ---- what is drawn ------------------------------------------------------------------------------------------------ */
 
-/* N / D = B t */
-static double abscissa(const hspec_figure_builder *b, size_t row)
+/* The theory is matched as if it were one more seed. */
+static hspec_status match_all(hspec_figure_builder *b, hspec_error *err)
 {
-    return (double)b->source->experiment->training.batch * b->source->trajectory.time[row];
-}
-
-/* Chooses rows that lie at least 1/POINTS_MAX of the axis apart. */
-static hspec_status choose_rows(hspec_figure_builder *b, hspec_error *err)
-{
-    const hspec_trajectory *tr = &b->source->trajectory;
-    hspec_figure *figure = b->figure;
-    size_t first = 0, last = tr->done - 1, n = 0;
-    while (figure->xlog && first < tr->done && !(abscissa(b, first) > 0.0)) {
-        first++;
+    const hspec_theory_trajectory *theory = &b->source->theory.trajectory;
+    hspec_trajectory tr = b->source->trajectory;
+    if (theory->done == 0) {
+        return hspec_match_heads(&tr, b->group, b->flip, b->head, b->sign, NULL, err);
     }
-    if (first >= tr->done) {
-        return hspec_error_set(err, HSPEC_EARG,
-                               "xscale: log has nothing to show, as only N = 0 is recorded so far; "
-                               "allowed here: linear");
+    size_t row = tr.heads * tr.features, rows = theory->done < tr.done ? theory->done : tr.done;
+    double *alignment = calloc((tr.seeds + 1) * rows * row + 1, sizeof *alignment);
+    if (!alignment) {
+        return hspec_error_memory(err, (tr.seeds + 1) * rows * row * sizeof *alignment);
     }
-    figure->x = calloc(tr->done, sizeof(double));
-    b->row = calloc(tr->done, sizeof(size_t));
-    if (!figure->x || !b->row) {
-        return hspec_error_memory(err, tr->done * (sizeof(double) + sizeof(size_t)));
+    for (size_t s = 0; s < tr.seeds; s++) {
+        memcpy(alignment + s * rows * row, tr.alignment + s * tr.rows * row, rows * row * sizeof *alignment);
     }
-    double start = abscissa(b, first), end = abscissa(b, last);
-    double step = (figure->xlog ? log(end / start) : end - start) / POINTS_MAX;
-    for (size_t t = first; t <= last; t++) {
-        double x = abscissa(b, t);
-        double gap = n == 0 ? INFINITY : figure->xlog ? log(x / figure->x[n - 1]) : x - figure->x[n - 1];
-        if (gap >= step || t == last) {
-            figure->x[n] = x;
-            b->row[n++] = t;
-        }
-    }
-    figure->points = n;
-    return HSPEC_OK;
+    memcpy(alignment + tr.seeds * rows * row, theory->alignment, rows * row * sizeof *alignment);
+    tr.seeds++;
+    tr.rows = tr.done = rows;
+    tr.alignment = alignment;
+    hspec_status status = hspec_match_heads(&tr, b->group, b->flip, b->head, b->sign, NULL, err);
+    free(alignment);
+    return status;
 }
 
 static hspec_status match(hspec_figure_builder *b, hspec_error *err)
@@ -122,14 +109,16 @@ static hspec_status match(hspec_figure_builder *b, hspec_error *err)
     const hspec_trajectory *tr = &b->source->trajectory;
     const hspec_init_params *init = &b->source->experiment->training.init;
     size_t S = tr->seeds, H = tr->heads, F = tr->features;
-    b->head = calloc(S * H, sizeof(size_t));
-    b->sign = calloc(S * F, sizeof(int));
+    b->head = calloc((S + 1) * H, sizeof(size_t));
+    b->sign = calloc((S + 1) * F, sizeof(int));
     b->group = calloc(H, sizeof(size_t));
     b->flip = calloc(F, sizeof(int));
     b->column = calloc(S, sizeof(double));
     if (!b->head || !b->sign || !b->group || !b->flip || !b->column) {
-        return hspec_error_memory(err, S * (H + F + 1) * sizeof(double));
+        return hspec_error_memory(err, (S + 1) * (H + F + 1) * sizeof(double));
     }
+    b->theory_head = b->head + S * H;
+    b->theory_sign = b->sign + S * F;
     for (size_t h = 0; h < H; h++) {
         b->group[h] = b->options->match == HSPEC_FIGURE_MATCH_NONE ? h : 0;
     }
@@ -142,15 +131,16 @@ static hspec_status match(hspec_figure_builder *b, hspec_error *err)
             b->flip[i % F] &= init->alignment[i] == 0.0;
         }
     }
-    return hspec_match_heads(tr, b->group, b->flip, b->head, b->sign, NULL, err);
+    return match_all(b, err);
 }
 
 /* ---- words -------------------------------------------------------------------------------------------------------- */
 
-/* How the heads of different seeds were brought together. */
+/* How the heads of different seeds, or of one seed and its theory, were brought together. */
 static void add_matching(hspec_text *out, const hspec_figure_builder *b)
 {
-    size_t F = b->source->trajectory.features, flips = 0, moved = 0;
+    size_t F = b->source->trajectory.features, flips = 0, moved = 0, begin = out->length;
+    const char *over = b->figure->only > 0 ? "" : "over seeds ";
     int aligned = b->source->experiment->training.init.kind == HSPEC_INIT_ALIGNED;
     for (size_t h = 0; h < b->figure->heads; h++) {
         moved += b->group[h] != h;
@@ -159,13 +149,14 @@ static void add_matching(hspec_text *out, const hspec_figure_builder *b)
         flips += b->flip[f] != 0;
     }
     if (moved > 0) {
-        hspec_text_add(out, "Heads %sare matched over seeds by their trajectories",
-                       b->options->match == HSPEC_FIGURE_MATCH_AUTO && aligned ? "that start alike " : "");
+        hspec_text_add(out, "Heads %sare matched %sby their trajectories",
+                       b->options->match == HSPEC_FIGURE_MATCH_AUTO && aligned ? "that start alike " : "", over);
     } else if (b->figure->heads > 1) {
-        hspec_text_add(out, aligned ? "Heads are numbered as at the start, the same in every seed"
-                                    : "Heads are not matched over seeds");
+        hspec_text_add(out, aligned               ? "Heads are numbered as at the start, the same in every seed"
+                            : b->figure->only > 0 ? "Heads are not matched"
+                                                  : "Heads are not matched over seeds");
     }
-    hspec_text_add(out, flips > 0 && out->length > 0 ? "; " : "");
+    hspec_text_add(out, flips > 0 && out->length > begin ? "; " : "");
     if (flips > 0 && F == 1) {
         hspec_text_add(out, "the signal is symmetric, and signs are flipped to agree");
     } else if (flips > 0) {
@@ -178,21 +169,27 @@ static void add_matching(hspec_text *out, const hspec_figure_builder *b)
         }
         hspec_text_add(out, " are flipped to agree");
     }
-    hspec_text_add(out, out->length > 0 ? ". " : "");
+    hspec_text_add(out, out->length > begin ? ". " : "");
 }
 
 static void add_note(hspec_text *out, const hspec_figure_builder *b)
 {
     const hspec_figure *figure = b->figure;
-    if (figure->seeds < 2) {
+    if (figure->seeds < 2 && figure->only == 0) {
         return;
     }
+    if (figure->only > 0) {
+        hspec_text_add(out, "The theory starts where seed %zu does. ", figure->only);
+    }
     add_matching(out, b);
-    if (b->source->experiment->training.init.kind == HSPEC_INIT_RANDOM && figure->heads > 1) {
+    if (figure->only > 0) {
+        hspec_text_add(out, "After a random start noise decides when heads part, and which: compare theory and "
+                            "simulation up to a shift in time. ");
+    } else if (b->source->experiment->training.init.kind == HSPEC_INIT_RANDOM && figure->heads > 1) {
         hspec_text_add(out, "After a random start heads part at times that differ from seed to seed: mean and band mix "
                             "these times. ");
     }
-    if (figure->singles < figure->seeds) {
+    if (figure->singles < figure->seeds && figure->theory_points == 0) {
         hspec_text_add(out, "%zu of the %zu seeds are drawn singly. ", figure->singles, figure->seeds);
     }
     if (out->length > 0) {
@@ -203,7 +200,7 @@ static void add_note(hspec_text *out, const hspec_figure_builder *b)
 static hspec_status fill_words(hspec_figure_builder *b, hspec_error *err)
 {
     hspec_figure *figure = b->figure;
-    hspec_text title = {0}, note = {0}, xlabel = {0}, font = {0};
+    hspec_text title = {0}, note = {0}, xlabel = {0}, font = {0}, points = {0};
     if (b->options->title) {
         hspec_figure_text_escape(&title, b->options->title);
     } else {
@@ -212,11 +209,17 @@ static hspec_status fill_words(hspec_figure_builder *b, hspec_error *err)
     add_note(&note, b);
     hspec_text_add(&xlabel, "samples  {/:Italic N} / {/:Italic D}");
     hspec_text_add(&font, "%s", b->options->font);
+    if (figure->only > 0) {
+        hspec_text_add(&points, "SGD, seed %zu", figure->only);
+    } else if (figure->theory_points > 0) {
+        hspec_text_add(&points, figure->seeds > 1 ? "SGD, mean ± s.d." : "SGD");
+    }
     figure->title = hspec_text_take(&title);
     figure->note = hspec_text_take(&note);
     figure->xlabel = hspec_text_take(&xlabel);
     figure->font = hspec_text_take(&font);
-    if (!figure->title || !figure->note || !figure->xlabel || !figure->font) {
+    figure->points_words = hspec_text_take(&points);
+    if (!figure->points_words || !figure->title || !figure->note || !figure->xlabel || !figure->font) {
         return hspec_error_memory(err, 1000);
     }
     return HSPEC_OK;
@@ -262,29 +265,72 @@ static hspec_status build(hspec_figure_builder *b, hspec_error *err)
     figure->seeds = tr->seeds;
     size_t singles = CURVES_MAX / tr->heads < SINGLES_MAX ? CURVES_MAX / tr->heads : SINGLES_MAX;
     singles = singles < 4 ? 4 : singles;
-    figure->singles = tr->seeds == 1 ? 0 : tr->seeds < singles ? tr->seeds : singles;
+    figure->singles = tr->seeds == 1 || b->source->theory.trajectory.done > 0 ? 0
+                      : tr->seeds < singles                                   ? tr->seeds
+                                                                              : singles;
     figure->width = b->options->width;
     figure->height = b->options->height;
     figure->font_size = b->options->font_size;
-    HSPEC_TRY(choose_rows(b, err));
+    HSPEC_TRY(hspec_figure_points_choose(b, err));
     HSPEC_TRY(match(b, err));
     HSPEC_TRY(hspec_figure_panels_fill(b, err));
     return fill_words(b, err);
+}
+
+/* Seed `seed` of the source, as if it were the only one. */
+static hspec_figure_source narrow(const hspec_figure_source *source, size_t seed)
+{
+    hspec_figure_source one = *source;
+    hspec_trajectory *t = &one.trajectory;
+    size_t at = (seed - 1) * t->rows;
+    t->seeds = 1;
+    t->alignment += at * t->heads * t->features;
+    t->residual += at * t->heads * t->heads;
+    t->bias += at * t->heads;
+    t->scale += at;
+    one.loss = one.loss ? one.loss + at : NULL;
+    return one;
+}
+
+static hspec_status check_source(const hspec_figure_source *source, hspec_error *err)
+{
+    const hspec_trajectory *tr = &source->trajectory;
+    const hspec_theory_trajectory *theory = &source->theory.trajectory;
+    if (tr->done == 0) {
+        return hspec_error_set(err, HSPEC_EARG, "figure: the trajectory has no rows");
+    }
+    if (theory->done > 0 && (theory->heads != tr->heads || theory->features != tr->features)) {
+        return hspec_error_set(err, HSPEC_EARG, "figure: theory and simulation differ in their heads or features");
+    }
+    for (size_t t = 0; t < theory->done && t < tr->done; t++) {
+        if (!(fabs(theory->time[t] - tr->time[t]) <= 1e-9 * tr->time[t])) {
+            return hspec_error_set(err, HSPEC_EARG,
+                                   "figure: row %zu is at time %g in the theory, but %g in the simulation", t,
+                                   theory->time[t], tr->time[t]);
+        }
+    }
+    if (theory->done > 0 && source->theory.seed > tr->seeds) {
+        return hspec_error_set(err, HSPEC_EARG, "figure: the theory starts at seed %zu, but there are %zu",
+                               source->theory.seed, tr->seeds);
+    }
+    return HSPEC_OK;
 }
 
 hspec_status hspec_figure_create(const hspec_figure_source *source, const hspec_figure_options *options,
                                  hspec_figure **figure, hspec_error *err)
 {
     HSPEC_TRY(check_options(options, err));
-    if (source->trajectory.done == 0) {
-        return hspec_error_set(err, HSPEC_EARG, "figure: the trajectory has no rows");
-    }
-    hspec_figure_builder b = {.source = source, .options = options, .figure = calloc(1, sizeof(hspec_figure))};
+    HSPEC_TRY(check_source(source, err));
+    size_t only = source->theory.trajectory.done > 0 ? source->theory.seed : 0;
+    hspec_figure_source drawn = only > 0 ? narrow(source, only) : *source;
+    hspec_figure_builder b = {.source = &drawn, .options = options, .figure = calloc(1, sizeof(hspec_figure))};
     if (!b.figure) {
         return hspec_error_memory(err, sizeof(hspec_figure));
     }
+    b.figure->only = only;
     hspec_status status = build(&b, err);
     free(b.row);
+    free(b.theory_row);
     free(b.head);
     free(b.sign);
     free(b.group);
@@ -309,6 +355,8 @@ void hspec_figure_free(hspec_figure *figure)
             free(panel->series[j].mean);
             free(panel->series[j].deviation);
             free(panel->series[j].single);
+            free(panel->series[j].theory);
+            free(panel->series[j].mark);
         }
         free(panel->series);
         free(panel->label);
@@ -316,9 +364,11 @@ void hspec_figure_free(hspec_figure *figure)
     }
     free(figure->panels);
     free(figure->x);
+    free(figure->theory_x);
     free(figure->title);
     free(figure->note);
     free(figure->xlabel);
     free(figure->font);
+    free(figure->points_words);
     free(figure);
 }

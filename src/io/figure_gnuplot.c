@@ -2,24 +2,16 @@
  * A figure as a gnuplot script. */
 #include "io/figure_gnuplot.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/status.h"
+#include "io/figure_curves.h"
 #include "io/figure_layout.h"
 #include "io/text.h"
-
-/* The palette of Okabe and Ito without yellow, in an order in which neighbours also differ in grey; dashes tell heads
- * apart without any colour. 7 and 5 have no common factor: 35 heads before a pair returns. */
-static const char *const colours[] = {"0072B2", "E69F00", "009E73", "D55E00", "56B4E9", "CC79A7", "000000"};
-/* In points: drawn, left out, drawn, left out; nothing: a solid line. */
-static const double dashes[][4] = {{0}, {6.0, 2.0}, {1.6, 1.6}, {8.0, 2.0, 1.6, 2.0}, {3.2, 1.6}};
-enum { COLOURS = 7, DASHES = 5 };
-
-/* Numbers of line styles: heads from 1, black, and what is added for single seeds. */
-enum { PLAIN = 100000, THIN = 200000 };
 
 /* ---- words -------------------------------------------------------------------------------------------------------- */
 
@@ -110,78 +102,6 @@ static void add_terminal(hspec_text *out, const hspec_figure *figure, const hspe
     }
 }
 
-/* The svg terminal counts dashes in pixels, the others in points at this line width. */
-static void add_dash(hspec_text *out, size_t head, hspec_figure_format format)
-{
-    const double *dash = dashes[head % DASHES];
-    double unit = format == HSPEC_FIGURE_SVG ? 96.0 / 72.0 : 1.0;
-    if (dash[0] == 0.0) {
-        hspec_text_add(out, "solid");
-        return;
-    }
-    for (size_t i = 0; i < 4 && dash[i] > 0.0; i++) {
-        hspec_text_add(out, "%s%.3g", i == 0 ? "(" : ",", dash[i] * unit);
-    }
-    hspec_text_add(out, ")");
-}
-
-static void add_styles(hspec_text *out, const hspec_figure *figure, hspec_figure_format format)
-{
-    hspec_text_add(out, "\n# Line styles: 1, 2, ... means of heads; %d, ... their single seeds.\n", THIN + 1);
-    for (size_t h = 0; h < figure->heads; h++) {
-        const char *colour = colours[h % COLOURS];
-        hspec_text_add(out, "set style line %zu lc rgb '#%s' lw 1.5 dt ", h + 1, colour);
-        add_dash(out, h, format);
-        hspec_text_add(out, "\nset style line %zu lc rgb '#90%s' lw 0.4 dt solid\n", THIN + h + 1, colour);
-    }
-    hspec_text_add(out, "set style line %d lc rgb '#000000' lw 1.5 dt solid\n", PLAIN);
-    hspec_text_add(out, "set style line %d lc rgb '#90000000' lw 0.4 dt solid\n", THIN + PLAIN);
-}
-
-static size_t style_of(size_t head)
-{
-    return head == HSPEC_FIGURE_NO_HEAD ? PLAIN : head + 1;
-}
-
-static const char *colour_of(size_t head)
-{
-    return head == HSPEC_FIGURE_NO_HEAD ? "000000" : colours[head % COLOURS];
-}
-
-static void add_data(hspec_text *out, const hspec_figure *figure)
-{
-    size_t n = figure->points;
-    for (size_t p = 0; p < figure->panel_count; p++) {
-        const hspec_figure_panel *panel = &figure->panels[p];
-        for (size_t j = 0; j < panel->series_count; j++) {
-            const hspec_figure_series *series = &panel->series[j];
-            hspec_text_add(out, "\n# Panel %zu, curve %zu: N/D, mean%s\n$mean_%zu_%zu << EOD\n", p + 1, j + 1,
-                           series->deviation ? ", mean - s.d., mean + s.d." : "", p + 1, j + 1);
-            for (size_t i = 0; i < n; i++) {
-                hspec_text_add(out, "%.9g %.9g", figure->x[i], series->mean[i]);
-                if (series->deviation) {
-                    hspec_text_add(out, " %.9g %.9g", series->mean[i] - series->deviation[i],
-                                   series->mean[i] + series->deviation[i]);
-                }
-                hspec_text_add(out, "\n");
-            }
-            hspec_text_add(out, "EOD\n");
-            if (figure->singles == 0) {
-                continue;
-            }
-            hspec_text_add(out, "# Single seeds, with an empty line between them\n$seeds_%zu_%zu << EOD\n", p + 1,
-                           j + 1);
-            for (size_t s = 0; s < figure->singles; s++) {
-                for (size_t i = 0; i < n; i++) {
-                    hspec_text_add(out, "%.9g %.9g\n", figure->x[i], series->single[s * n + i]);
-                }
-                hspec_text_add(out, s + 1 < figure->singles ? "\n" : "");
-            }
-            hspec_text_add(out, "EOD\n");
-        }
-    }
-}
-
 static void add_label(hspec_text *out, const hspec_figure_layout *a, const char *markup, double x, double y,
                       const char *how)
 {
@@ -232,49 +152,30 @@ static void add_legend(hspec_text *out, const hspec_figure *figure, const hspec_
             add_screen(out, a, end, item->y + half);
             hspec_text_add(out, " fc rgb '#000000' fs transparent solid 0.2 noborder\n");
         }
-        if (item->sample > 0.0) {
+        if (item->sample > 0.0 && !item->no_line) {
             hspec_text_add(out, "set arrow from ");
             add_screen(out, a, item->x, item->y);
             hspec_text_add(out, " to ");
             add_screen(out, a, end, item->y);
-            hspec_text_add(out, " nohead front ls %zu\n", item->thin ? THIN + PLAIN : style_of(item->head));
-            end += 0.4 * a->em;
+            hspec_text_add(out, " nohead front ls %zu\n",
+                           hspec_figure_curves_style(item->head, item->thin ? HSPEC_FIGURE_THIN : HSPEC_FIGURE_LINE));
         }
+        if (item->mark) {
+            hspec_text_add(out, "set label '' at ");
+            add_screen(out, a, item->x + 0.5 * item->sample, item->y);
+            hspec_text_add(out, " point ls %zu front\n", hspec_figure_curves_style(item->head, HSPEC_FIGURE_MARK));
+        }
+        end += item->sample > 0.0 ? 0.4 * a->em : 0.0;
         (void)snprintf(number, sizeof number, "%zu", item->head + 1);
         add_label(out, a, item->words ? item->words : number, end, item->y, "left");
     }
     free(items);
 }
 
-/* Bands first, then single seeds, then means: what matters most lies on top. */
-static void add_curves(hspec_text *out, const hspec_figure *figure, size_t p)
-{
-    const hspec_figure_panel *panel = &figure->panels[p];
-    const char *separator = "plot ";
-    for (size_t j = 0; j < panel->series_count && figure->seeds > 1; j++) {
-        hspec_text_add(out,
-                       "%s$mean_%zu_%zu using 1:3:4 with filledcurves fc rgb '#%s' fs transparent solid 0.18 noborder "
-                       "notitle",
-                       separator, p + 1, j + 1, colour_of(panel->series[j].head));
-        separator = ", \\\n     ";
-    }
-    for (size_t j = 0; j < panel->series_count && figure->singles > 0; j++) {
-        hspec_text_add(out, "%s$seeds_%zu_%zu using 1:2 with lines ls %zu notitle", separator, p + 1, j + 1,
-                       THIN + style_of(panel->series[j].head));
-        separator = ", \\\n     ";
-    }
-    for (size_t j = 0; j < panel->series_count; j++) {
-        hspec_text_add(out, "%s$mean_%zu_%zu using 1:2 with lines ls %zu notitle", separator, p + 1, j + 1,
-                       style_of(panel->series[j].head));
-        separator = ", \\\n     ";
-    }
-    hspec_text_add(out, "\n");
-}
-
 /* The end of the x axis; something behind a single point. */
 static double x_end(const hspec_figure *figure)
 {
-    double first = figure->x[0], last = figure->x[figure->points - 1];
+    double first = figure->x_first, last = figure->x_last;
     return last > first ? last : first > 0.0 ? 2.0 * first : 1.0;
 }
 
@@ -285,6 +186,30 @@ static const char *x_format(const hspec_figure *figure, double *room)
     int plain = end >= 1e-3 && end < 1e5;
     *room = plain ? 4.0 : 6.0;
     return figure->xlog ? "10^{%T}" : plain ? "%g" : end >= 1e5 && end < 1e8 ? "%.0f" : "%h";
+}
+
+/* Dashed lines with their words at the left, where the loss is still high: those of the lowest below, the others above. */
+static void add_levels(hspec_text *out, const hspec_figure_panel *panel)
+{
+    double lowest = INFINITY;
+    for (size_t i = 0; i < panel->level_count; i++) {
+        lowest = fmin(lowest, panel->levels[i].value);
+    }
+    for (size_t i = 0; i < panel->level_count; i++) {
+        const hspec_figure_level *level = &panel->levels[i];
+        hspec_text_add(
+            out,
+            "set arrow from graph 0, first %.12g to graph 1, first %.12g nohead back lc rgb '#606060' lw 0.8 "
+            "dt (4,3)\nset label ",
+            level->value, level->value);
+        hspec_text line = {0};
+        hspec_text_add(&line, "{/*0.85 %s}", level->words);
+        add_string(out, line.data ? line.data : "");
+        out->failed |= line.failed;
+        hspec_text_free(&line);
+        hspec_text_add(out, " at graph 0.015, first %.12g left offset 0, character %s front tc rgb '#404040'\n",
+                       level->value, level->value > lowest ? "0.55" : "-0.6");
+    }
 }
 
 static void add_panel(hspec_text *out, const hspec_figure *figure, const hspec_figure_layout *a, size_t p)
@@ -306,17 +231,18 @@ static void add_panel(hspec_text *out, const hspec_figure *figure, const hspec_f
         hspec_text_add(out,
                        "set arrow from graph 0, first 0 to graph 1, first 0 nohead back lc rgb '#808080' lw 0.5\n");
     }
+    add_levels(out, panel);
     double room = 0.0;
     const char *format = x_format(figure, &room);
     if (!figure->xlog) {
-        step = hspec_figure_layout_step(x_end(figure) - figure->x[0], (x1 - x0) / (room * a->em));
+        step = hspec_figure_layout_step(x_end(figure) - figure->x_first, (x1 - x0) / (room * a->em));
         hspec_text_add(out, "set xtics %.12g\n", step);
     }
     hspec_text_add(out, "set format x '%s'\n", lowest ? format : "");
     if (lowest) {
         add_label(out, a, figure->xlabel, 0.5 * (x0 + x1), y0 - 2.9 * a->em, "center");
     }
-    add_curves(out, figure, p);
+    hspec_figure_curves_plot(out, figure, p);
     hspec_text_add(out, "unset label\nunset arrow\nunset object\n");
 }
 
@@ -334,10 +260,10 @@ hspec_status hspec_figure_gnuplot_script(const hspec_figure *figure, hspec_figur
                    HSPEC_VERSION);
     hspec_text_add(&out, "set encoding utf8\n");
     add_terminal(&out, figure, &a, format, output, name);
-    add_styles(&out, figure, format);
-    add_data(&out, figure);
+    hspec_figure_curves_styles(&out, figure, format);
+    hspec_figure_curves_data(&out, figure);
     hspec_text_add(&out, "\nset minussign\nset border 15 lw 0.6\nset tics front scale 0.6\nset xrange [%.9g:%.9g]\n",
-                   figure->x[0], x_end(figure));
+                   figure->x_first, x_end(figure));
     hspec_text_add(&out, figure->xlog ? "set logscale x\n" : "");
     hspec_text_add(&out, "set multiplot\n\n# Title, legend and note\n");
     add_lines(&out, &a, a.title, a.left, a.title_y, 0.0, -1.4 * a.em, "left", "");

@@ -77,26 +77,50 @@ static int has_heads(const hspec_figure *figure)
     return 0;
 }
 
+/* What lines, points and bands mean beside a theory. */
+static void place_theory(flow *f, const hspec_figure *figure)
+{
+    hspec_figure_legend_item line = {.sample = sample, .words = "theory", .head = HSPEC_FIGURE_NO_HEAD};
+    hspec_figure_legend_item points = {.sample = sample, .words = figure->points_words, .head = HSPEC_FIGURE_NO_HEAD};
+    double characters = (double)strlen(figure->points_words);
+    points.mark = points.no_line = 1;
+    points.band = figure->seeds > 1;
+    place(f, line, 6.0, item_gap * f->layout->em + item_length(f, &points, characters));
+    place(f, points, characters, 0.0);
+}
+
+/* What lines and bands mean without one. */
+static void place_seeds(flow *f)
+{
+    hspec_figure_legend_item mean = {.sample = sample, .words = "mean ± s.d.", .head = HSPEC_FIGURE_NO_HEAD};
+    hspec_figure_legend_item single = {.sample = sample, .words = "single seeds", .head = HSPEC_FIGURE_NO_HEAD};
+    mean.band = 1;
+    single.thin = 1;
+    place(f, mean, 11.0, item_gap * f->layout->em + item_length(f, &single, 12.0));
+    place(f, single, 12.0, 0.0);
+}
+
 size_t hspec_figure_layout_legend(const hspec_figure *figure, const hspec_figure_layout *layout,
                                   hspec_figure_legend_item *items, size_t *lines)
 {
+    int theory = figure->theory_points > 0;
     flow f = {.layout = layout, .items = items, .lines = 1, .x = layout->left, .indent = layout->left};
     if (has_heads(figure)) {
         place(&f, (hspec_figure_legend_item){.words = "heads", .head = HSPEC_FIGURE_NO_HEAD}, 5.0, 0.0);
         f.indent = f.x;
         for (size_t h = 0; h < figure->heads; h++) {
-            place(&f, (hspec_figure_legend_item){.sample = sample, .head = h}, h < 9 ? 1.0 : h < 99 ? 2.0 : 3.0, 0.0);
+            place(&f, (hspec_figure_legend_item){.sample = sample, .head = h, .mark = theory},
+                  h < 9    ? 1.0
+                  : h < 99 ? 2.0
+                           : 3.0,
+                  0.0);
         }
     }
     f.indent = layout->left;
-    if (figure->seeds > 1) {
-        hspec_figure_legend_item mean = {.sample = sample, .words = "mean ± s.d.", .head = HSPEC_FIGURE_NO_HEAD};
-        hspec_figure_legend_item single = {.sample = sample, .words = "single seeds", .head = HSPEC_FIGURE_NO_HEAD};
-        mean.band = 1;
-        single.thin = 1;
-        double length = item_length(&f, &single, 12.0);
-        place(&f, mean, 11.0, item_gap * layout->em + length);
-        place(&f, single, 12.0, 0.0);
+    if (theory) {
+        place_theory(&f, figure);
+    } else if (figure->seeds > 1) {
+        place_seeds(&f);
     }
     *lines = f.count > 0 ? f.lines : 0;
     return f.count;
@@ -153,6 +177,11 @@ static hspec_status divide(const hspec_figure *figure, hspec_figure_layout *a, d
     return HSPEC_OK;
 }
 
+size_t hspec_figure_layout_columns(size_t panels)
+{
+    return panels <= 4 ? 1 : panels <= 10 ? 2 : 3;
+}
+
 hspec_status hspec_figure_layout_make(const hspec_figure *figure, hspec_figure_layout *layout, hspec_error *err)
 {
     double em = figure->font_size * 2.54 / 72.0;
@@ -161,12 +190,12 @@ hspec_status hspec_figure_layout_make(const hspec_figure *figure, hspec_figure_l
         two_lines |= strchr(figure->panels[p].label, '\n') != NULL;
     }
     *layout = (hspec_figure_layout){.em = em, .width = figure->width, .height = figure->height};
-    layout->label = (1.3 + 0.6 * number_length(figure)) * em;
+    layout->label = (1.5 + 0.6 * number_length(figure)) * em;
     layout->left = layout->label + (two_lines ? 2.1 : 0.9) * em;
-    double end = figure->x[figure->points - 1]; /* half of the last number stands beside the panel */
+    double end = figure->x_last; /* half of the last number stands beside the panel */
     layout->right = (figure->xlog || (end >= 1e-3 && end < 1e4) ? 1.4 : 2.3) * em;
     layout->gap = 0.9 * em;
-    layout->columns = figure->panel_count <= 4 ? 1 : figure->panel_count <= 10 ? 2 : 3;
+    layout->columns = hspec_figure_layout_columns(figure->panel_count);
     layout->rows = (figure->panel_count + layout->columns - 1) / layout->columns;
     layout->title = wrapped(figure->title, layout->width - layout->left - layout->right, em);
     layout->note = wrapped(figure->note, layout->width - 1.2 * em, 0.85 * em);

@@ -25,7 +25,11 @@ typedef struct hspec_figure_legend_item {
     const char *words; /**< NULL: the number of the head */
     size_t head;       /**< of a head's mean, else HSPEC_FIGURE_NO_HEAD */
     int band, thin;    /**< with a band behind; a single seed */
+    int mark, no_line; /**< with a point on it; without the line */
 } hspec_figure_legend_item;
+
+/** In how many columns so many panels stand. */
+size_t hspec_figure_layout_columns(size_t panels);
 
 /** @return OK; EARG (the panels would be too small); ENOMEM. Release in any case. */
 HSPEC_MUST_USE hspec_status hspec_figure_layout_make(const hspec_figure *figure, hspec_figure_layout *layout,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "core/status.h"
+#include "io/figure_layout.h"
+#include "io/figure_points.h"
 #include "io/figure_text.h"
 #include "io/text.h"
 
@@ -38,6 +40,28 @@ static double value(const hspec_figure_builder *b, hspec_figure_panel_kind kind,
         return tr->bias[at * H + h];
     case HSPEC_FIGURE_SCALE:
         return tr->scale[at];
+    case HSPEC_FIGURE_PANEL_KINDS:
+        break;
+    }
+    return NAN;
+}
+
+/* The same of the theory. */
+static double theory_value(const hspec_figure_builder *b, hspec_figure_panel_kind kind, size_t f, size_t j, size_t t)
+{
+    const hspec_theory_trajectory *tr = &b->source->theory.trajectory;
+    size_t H = tr->heads, F = tr->features, h = b->theory_head[j];
+    switch (kind) {
+    case HSPEC_FIGURE_ALIGNMENT:
+        return b->theory_sign[f] * tr->alignment[(t * H + h) * F + f];
+    case HSPEC_FIGURE_LOSS:
+        return tr->loss[t];
+    case HSPEC_FIGURE_RESIDUAL:
+        return tr->residual[(t * H + h) * H + h];
+    case HSPEC_FIGURE_BIAS:
+        return tr->bias[t * H + h];
+    case HSPEC_FIGURE_SCALE:
+        return tr->scale[t];
     case HSPEC_FIGURE_PANEL_KINDS:
         break;
     }
@@ -95,6 +119,29 @@ static hspec_status fill_series(hspec_figure_builder *b, hspec_figure_panel *pan
         }
     }
     return HSPEC_OK;
+}
+
+static hspec_status fill_theory(hspec_figure_builder *b, hspec_figure_panel *panel, hspec_figure_series *series,
+                                hspec_figure_panel_kind kind, size_t f, size_t j, hspec_error *err)
+{
+    size_t n = b->figure->theory_points;
+    if (n == 0) {
+        return HSPEC_OK;
+    }
+    series->theory = calloc(n, sizeof(double));
+    if (!series->theory) {
+        return hspec_error_memory(err, n * sizeof(double));
+    }
+    for (size_t i = 0; i < n; i++) {
+        series->theory[i] = theory_value(b, kind, f, j, b->theory_row[i]);
+        if (!isfinite(series->theory[i])) {
+            return hspec_error_set(err, HSPEC_ENONFINITE, "%s of the theory in row %zu is %g", word_of(kind),
+                                   b->theory_row[i], series->theory[i]);
+        }
+        widen(panel, series->theory[i]);
+    }
+    return hspec_figure_points_mark(b->figure, b->marks, (double)j / (double)panel->series_count, &series->mark,
+                                    &series->marks, err);
 }
 
 static int bias_per_head(const hspec_layer_params *layer)
@@ -162,6 +209,23 @@ static hspec_status fill_labels(const hspec_figure_builder *b, hspec_figure_pane
     return panel->label ? HSPEC_OK : hspec_error_memory(err, 200);
 }
 
+/* Below the lowest level there is room for its words. */
+static hspec_status fill_levels(const hspec_figure_builder *b, hspec_figure_panel *panel, hspec_error *err)
+{
+    for (size_t i = 0; i < b->source->level_count; i++) {
+        double value = b->source->levels[i].value;
+        if (!isfinite(value)) {
+            return hspec_error_set(err, HSPEC_ENONFINITE, "%s is %g", b->source->levels[i].words, value);
+        }
+        widen(panel, value);
+        panel->levels[panel->level_count++] = b->source->levels[i];
+    }
+    if (panel->level_count > 0) {
+        panel->low -= 0.12 * (panel->high - panel->low);
+    }
+    return HSPEC_OK;
+}
+
 static hspec_status fill_panel(hspec_figure_builder *b, hspec_figure_panel *panel, hspec_figure_panel_kind kind,
                                size_t f, hspec_error *err)
 {
@@ -179,9 +243,13 @@ static hspec_status fill_panel(hspec_figure_builder *b, hspec_figure_panel *pane
     for (size_t j = 0; j < panel->series_count; j++) {
         panel->series[j].head = heads ? j : HSPEC_FIGURE_NO_HEAD;
         HSPEC_TRY(fill_series(b, panel, &panel->series[j], kind, f, j, err));
+        HSPEC_TRY(fill_theory(b, panel, &panel->series[j], kind, f, j, err));
     }
     if (panel->zero) {
         widen(panel, 0.0);
+    }
+    if (kind == HSPEC_FIGURE_LOSS) {
+        HSPEC_TRY(fill_levels(b, panel, err));
     }
     /* Room around the curves, also around a constant. */
     double room = 0.05 * (panel->high - panel->low);
@@ -204,6 +272,8 @@ hspec_status hspec_figure_panels_fill(hspec_figure_builder *b, hspec_error *err)
         return hspec_error_set(err, HSPEC_EARG, "panels: %zu features make %zu panels, allowed are 1 to %d", F, count,
                                PANELS_MAX);
     }
+    /* some 5 mm apart */
+    b->marks = (size_t)fmax(2.0 * b->options->width / (double)hspec_figure_layout_columns(count), 10.0);
     b->figure->panels = calloc(count, sizeof *b->figure->panels);
     if (!b->figure->panels) {
         return hspec_error_memory(err, count * sizeof *b->figure->panels);

@@ -7,15 +7,19 @@
 
 /** A figure that is being made. */
 typedef struct hspec_figure_builder {
-    const hspec_figure_source *source;
+    const hspec_figure_source *source; /**< beside a theory of one seed, that seed alone */
     const hspec_figure_options *options;
     hspec_figure *figure; /**< points, heads, seeds and singles are known */
     size_t *row;          /**< [points] rows that are drawn */
+    size_t *theory_row;   /**< [theory_points] */
     size_t *head;         /**< [S][H] the head of each seed that plays role j */
     int *sign;            /**< [S][F] */
+    size_t *theory_head;  /**< [H] the same of the theory, behind those of the seeds */
+    int *theory_sign;     /**< [F] */
     size_t *group;        /**< [H] heads that may change places */
     int *flip;            /**< [F] features whose sign may be flipped */
     double *column;       /**< [S] scratch */
+    size_t marks;         /**< points beside each line of the theory, at most */
 } hspec_figure_builder;
 
 /** The words that stand for the kinds of panels. */

@@ -199,19 +199,29 @@ void hspec_figure_text_title(hspec_text *out, const hspec_figure_source *source)
     hspec_text_add(out, "%s", activations[e->layer.activation]);
     add_quantity(out, ", {/:Italic H}", (double)e->layer.heads);
     add_quantity(out, ", {/:Italic L}", (double)e->task.tokens);
-    add_quantity(out, ", {/:Italic D}", (double)e->task.dimension);
+    if (!source->alone) {
+        add_quantity(out, ", {/:Italic D}", (double)e->task.dimension);
+    }
     if (e->training.batch != 1) {
         add_quantity(out, ", {/:Italic B}", (double)e->training.batch);
     }
     if (e->training.learning_rate != 1.0) {
         add_quantity(out, ", {/:Italic η}", e->training.learning_rate);
     }
-    if (e->training.loss == HSPEC_LOSS_TOKEN) {
+    if (e->training.loss == HSPEC_LOSS_TOKEN && !source->alone) {
         hspec_text_add(out, ", token loss");
     }
     hspec_text_add(out, "; ");
     add_signal(out, &e->signal);
-    hspec_text_add(out, "; %zu" NBSP "seed%s", source->trajectory.seeds, source->trajectory.seeds == 1 ? "" : "s");
+    if (source->alone || source->theory.trajectory.done > 0) {
+        hspec_text_add(out, "; theory%s", source->theory.limit == HSPEC_LIMIT_FLOW ? " (gradient flow)" : "");
+    }
+    if (source->theory.trajectory.done > 0 && source->theory.seed > 0) {
+        hspec_text_add(out, " and seed" NBSP "%zu", source->theory.seed);
+    } else if (!source->alone) {
+        hspec_text_add(out, "%s%zu" NBSP "seed%s", source->theory.trajectory.done > 0 ? " and " : "; ",
+                       source->trajectory.seeds, source->trajectory.seeds == 1 ? "" : "s");
+    }
 }
 
 void hspec_figure_text_feature(hspec_text *out, const hspec_signal_params *signal, size_t feature)

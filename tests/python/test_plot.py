@@ -170,7 +170,7 @@ class Plot(unittest.TestCase):
 
     def test_json(self):
         done = self.plot("-o", "g.svg", "--json")
-        self.assertEqual(re.sub(r"\s", "", done.stdout), '{"figure":"g.svg","seeds":5,"panels":3}')
+        self.assertEqual(re.sub(r"\s", "", done.stdout), '{"figure":"g.svg","seeds":5,"theory":false,"panels":3}')
 
     def test_refusals(self):
         for options, words in (
