@@ -19,8 +19,7 @@ static void copy_value(const hspec_experiment *experiment, size_t offset, void *
     memcpy(value, (const char *)experiment + offset, bytes);
 }
 
-/* The fewest digits that give the number back. */
-static void add_real(hspec_text *text, double x)
+void hspec_resolved_real(hspec_text *text, double x)
 {
     char digits[32];
     for (int precision = 15; precision <= 17; precision++) {
@@ -55,7 +54,7 @@ static void add_list(hspec_text *text, const double *x, size_t rows, size_t colu
         hspec_text_add(text, "%s[", i ? ", " : "");
         for (size_t j = 0; j < columns; j++) {
             hspec_text_add(text, "%s", j ? ", " : "");
-            add_real(text, x[i * columns + j]);
+            hspec_resolved_real(text, x[i * columns + j]);
         }
         hspec_text_add(text, "]");
     }
@@ -81,7 +80,7 @@ static void add_value(hspec_text *text, const hspec_experiment *experiment, cons
         break;
     case HSPEC_CONFIG_REAL:
         copy_value(experiment, row->offset, &real, sizeof real);
-        add_real(text, real);
+        hspec_resolved_real(text, real);
         break;
     case HSPEC_CONFIG_SWITCH:
         copy_value(experiment, row->offset, &flag, sizeof flag);
@@ -101,7 +100,7 @@ static void add_value(hspec_text *text, const hspec_experiment *experiment, cons
                      matrix);
         } else if (row->type == HSPEC_CONFIG_DIAGONAL) {
             copy_value(experiment, row->diagonal, &real, sizeof real);
-            add_real(text, real);
+            hspec_resolved_real(text, real);
         } else {
             hspec_text_add(text, "%s", row->absent ? row->absent : "");
         }

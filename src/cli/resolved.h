@@ -5,6 +5,7 @@
 
 #include "headspec.h"
 #include "io/config_table.h"
+#include "io/text.h"
 
 typedef struct hspec_resolved_value {
     const hspec_config_row *row;
@@ -17,5 +18,8 @@ typedef struct hspec_resolved_value {
 hspec_status hspec_resolved_list(const hspec_experiment *experiment, hspec_resolved_value **values, size_t *count,
                                  hspec_error *err);
 void hspec_resolved_free(hspec_resolved_value *values, size_t count);
+
+/** Adds a number with the fewest digits that give it back. */
+void hspec_resolved_real(hspec_text *text, double x);
 
 #endif
