@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 void hspec_config_allowed_names(const hspec_config_names *names, unsigned mask, hspec_text *text)
 {
@@ -24,11 +26,21 @@ void hspec_config_allowed_names(const hspec_config_names *names, unsigned mask, 
     }
 }
 
-/* 1000000, 1e12: short, and the same in every locale. All ends of ranges are whole. */
+/* 1000000, 1e12, 0.1: short, and the same in every locale. */
 static void add_number(double x, hspec_text *text)
 {
     if (x >= 0x1p64) { /* of a seed */
         hspec_text_add(text, "%llu", (unsigned long long)UINT64_MAX);
+        return;
+    }
+    if (x != floor(x)) {
+        char digits[32];
+        (void)snprintf(digits, sizeof digits, "%g", x);
+        char *comma = strchr(digits, ',');
+        if (comma) {
+            *comma = '.';
+        }
+        hspec_text_add(text, "%s", digits);
         return;
     }
     int power = 0;

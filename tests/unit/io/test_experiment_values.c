@@ -108,8 +108,8 @@ static const refused number_cases[] = {
     {TRAINING("time: 0"), {NULL}, "bad.yaml:8: training.time: found 0, allowed: a number above 0"},
     {TRAINING("time: -3"), {NULL}, "bad.yaml:8: training.time: found -3, allowed: a number above 0"},
     {THEORY("nodes: 63"), {NULL}, "bad.yaml:8: theory.nodes: found 63, allowed: a whole number from 64 to 1e9"},
-    {THEORY("tolerance: 1"), {NULL}, "bad.yaml:8: theory.tolerance: found 1, allowed: a number above 0 and below 1"},
-    {THEORY("tolerance: 0"), {NULL}, "bad.yaml:8: theory.tolerance: found 0, allowed: a number above 0 and below 1"},
+    {THEORY("tolerance: 1"), {NULL}, "bad.yaml:8: theory.tolerance: found 1, allowed: a number from 1e-12 to 0.1"},
+    {THEORY("tolerance: 0"), {NULL}, "bad.yaml:8: theory.tolerance: found 0, allowed: a number from 1e-12 to 0.1"},
 };
 
 static const refused name_cases[] = {
