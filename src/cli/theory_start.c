@@ -39,8 +39,7 @@ static hspec_status take_given(const hspec_experiment *experiment, const hspec_i
         for (size_t j = 0; j < H; j++) {
             r[h * H + j] = given->residual ? given->residual[h * H + j] : h == j ? given->residual_diagonal : 0;
         }
-        /* a common shift changes nothing in bayes, whose biases are told with mean 0 */
-        b[h] = experiment->layer.activation == HSPEC_BAYES ? 0 : experiment->layer.bias_init;
+        b[h] = experiment->layer.bias_init;
     }
     start->order.scale = experiment->layer.scale_init;
     return HSPEC_OK;

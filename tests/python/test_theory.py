@@ -132,7 +132,7 @@ class Theory(unittest.TestCase):
     def test_run_goes_on(self):
         """A stopped run keeps its state; its theory has all rows."""
         archive = self.path("a.h5")
-        yaml = self.write("long.yaml", ALIGNED.replace("time: 0.2", "time: 50"))
+        yaml = self.write("long.yaml", ALIGNED.replace("time: 0.2", "time: 10"))
         process = subprocess.Popen([PROGRAM, "train", yaml, "-o", archive, "--checkpoint", "0", "--quiet"],
                                    stderr=subprocess.DEVNULL)
         end = time.monotonic() + 60

@@ -110,6 +110,10 @@ static void test_replaced(void **state)
         assert_memory_equal(found->data, plain->datasets[i].data, found->count * 8);
     }
     hspec_archive_free(archive);
+    /* what stands in a group below is not of the group */
+    hspec_archive_clear(plain, "/sgd");
+    assert_null(hspec_archive_find(plain, "/sgd/time"));
+    assert_non_null(hspec_archive_find(plain, "/sgd/state/values"));
     hspec_archive_free(plain);
 }
 
