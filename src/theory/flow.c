@@ -1,366 +1,301 @@
-/* SPDX-License-Identifier: MIT
- * Trajectories of the order parameters: the equations of motion under an ODE solver with error control (SUNDIALS).
- * This is the only file that knows the solver. */
+/* SPDX-License-Identifier: MIT */
+#include "theory/flow.h"
+
 #include "core/dense.h"
-#include "sgd/grid.h"
-#include "theory/motion.h"
 
 #include <math.h>
 #include <string.h>
 
-#ifdef HSPEC_HAVE_SUNDIALS
-#include <arkode/arkode_erkstep.h>
-#include <nvector/nvector_serial.h>
-
-/** The loss of the rows is taken on the nodes that simulations use, too. */
-#define LOSS_SEED 1
-/** The nodes of the slope are others. */
-#define SLOPE_SEED 2
-/** Absolute errors are held this much below relative ones: small deviations between heads matter, they grow. */
-#define ABSOLUTE 1e-3
-/** Fewest evaluations of the field at tolerances from 1e-7 to 1e-4, of orders 4, 5 and 8. */
-#define ORDER 5
-#define MAX_STEPS 200000
-
-struct hspec_theory {
-    hspec_setup setup;
-    hspec_motion motion;
-    hspec_task_params task;
-    int threads;
-    size_t nodes;
-    double tolerance;
-    size_t rows, done;
-    int told;                                         /* the warning about equal heads */
-    uint64_t *step;                                   /* [T] */
-    double *time, *m, *r, *b, *s, *loss, *loss_error; /* [T]... */
-    char solver_message[512];
-    SUNContext context;
-    N_Vector y;
-    void *solver;
-    hspec_arena arena;
-};
-
-static int slope(sunrealtype t, N_Vector y, N_Vector dy, void *user)
+/** Are heads h and j equal: does exchanging them change nothing? */
+static int equal_heads(const hspec_order *o, size_t H, size_t F, size_t h, size_t j)
 {
-    (void)t;
-    hspec_theory *theory = user;
-    /* 1: not finite, which a smaller step may mend. */
-    return hspec_motion_slope(&theory->motion, N_VGetArrayPointer(y), N_VGetArrayPointer(dy));
+    int equal = memcmp(o->alignment + h * F, o->alignment + j * F, F * sizeof(double)) == 0 &&
+                o->bias[h] == o->bias[j] && o->residual[h * H + h] == o->residual[j * H + j];
+    for (size_t k = 0; k < H && equal; k++) {
+        equal = k == h || k == j || o->residual[h * H + k] == o->residual[j * H + k];
+    }
+    return equal;
 }
 
-/** The solver speaks through this and not on standard error. */
-static void keep_message(int code, const char *module, const char *function, char *message, void *user)
+static void find_twins(hspec_flow *flow, const hspec_order *start)
 {
-    (void)code, (void)module, (void)function;
-    hspec_theory *theory = user;
-    strncpy(theory->solver_message, message, sizeof theory->solver_message - 1);
-}
-
-static hspec_status check_params(const hspec_theory_params *params, int threads, hspec_error *err)
-{
-    if (params->limit != HSPEC_LIMIT_SGD && params->limit != HSPEC_LIMIT_FLOW) {
-        return hspec_error_set(err, HSPEC_EARG, "theory.limit: found %d, allowed sgd, flow", (int)params->limit);
-    }
-    if (params->nodes < 64 || params->nodes > (size_t)1 << 40) {
-        return hspec_error_set(err, HSPEC_EARG, "theory.nodes: found %zu, allowed 64 to 2^40", params->nodes);
-    }
-    if (!(params->tolerance >= 1e-12 && params->tolerance <= 1e-1)) {
-        return hspec_error_set(err, HSPEC_EARG, "theory.tolerance: found %g, allowed 1e-12 to 0.1", params->tolerance);
-    }
-    if (threads < 0) {
-        return hspec_error_set(err, HSPEC_EARG, "threads: found %d, allowed >= 0", threads);
-    }
-    return HSPEC_OK;
-}
-
-static hspec_status check_start(const hspec_order *start, size_t H, size_t F, hspec_error *err)
-{
-    for (size_t i = 0; i < H * F; i++) {
-        if (!(fabs(start->alignment[i]) <= 1e6)) {
-            return hspec_error_set(err, HSPEC_EARG, "theory.start.alignment.%zu.%zu: found %g, allowed -1e6 to 1e6",
-                                   i / F, i % F, start->alignment[i]);
+    for (size_t h = 0; h < flow->H; h++) {
+        size_t j = 0;
+        while (j < h && !equal_heads(start, flow->H, flow->F, h, j)) {
+            j++;
+        }
+        flow->twin[h] = j;
+        flow->twins = flow->twins || j < h;
+        flow->coincide[h] = 1;
+        if (j < h && start->residual[h * flow->H + j] != start->residual[h * flow->H + h]) {
+            flow->coincide[j] = 0;
         }
     }
+}
+
+static void lay_out(hspec_flow *flow, size_t size)
+{
+    const size_t H = flow->H, HH = hspec_memory_mul(H, H);
+    flow->bias = hspec_arena_doubles(&flow->arena, H);
+    flow->twin = hspec_arena_take(&flow->arena, H, sizeof *flow->twin);
+    flow->coincide = hspec_arena_take(&flow->arena, H, sizeof *flow->coincide);
+    flow->root = hspec_arena_doubles(&flow->arena, HH);
+    flow->scratch = hspec_arena_doubles(&flow->arena, hspec_memory_mul(2, HH));
+    flow->b = hspec_arena_doubles(&flow->arena, H);
+    flow->mean = hspec_arena_doubles(&flow->arena, size);
+}
+
+hspec_status hspec_flow_create(const hspec_setup *setup, hspec_limit limit, const hspec_nodes_params *nodes,
+                               const hspec_order *start, int threads, hspec_flow *flow, hspec_error *err)
+{
+    const size_t H = setup->H, F = setup->F;
+    const hspec_layer_params *layer = &setup->layer;
+    hspec_flow created = {.H = H,
+                          .F = F,
+                          .limit = limit,
+                          .rate = setup->training.learning_rate,
+                          .noise = limit == HSPEC_LIMIT_SGD,
+                          .per_head = layer->bias_per_head,
+                          .bayes = layer->activation == HSPEC_BAYES,
+                          .biases = layer->bias_train ? (layer->bias_per_head ? H : 1) : 0,
+                          .scales = layer->scale_train ? 1 : 0,
+                          .scale = start->scale};
+    created.update = created.rate * created.rate / (double)setup->B;
     for (size_t i = 0; i < H * H; i++) {
-        if (!(fabs(start->residual[i]) <= 1e12)) {
-            return hspec_error_set(err, HSPEC_EARG, "theory.start.residual.%zu.%zu: found %g, allowed -1e12 to 1e12",
-                                   i / H, i % H, start->residual[i]);
-        }
+        created.noise = created.noise || start->residual[i] != 0;
     }
-    for (size_t h = 0; h < H; h++) {
-        if (!isfinite(start->bias[h]) || !isfinite(start->scale)) {
-            return hspec_error_set(err, HSPEC_EARG, "theory.start: bias %g and scale %g must be finite", start->bias[h],
-                                   start->scale);
-        }
-    }
-    return HSPEC_OK;
-}
-
-static void lay_out(hspec_theory *theory)
-{
-    const size_t T = theory->rows, H = theory->setup.H, F = theory->setup.F;
-    theory->step = hspec_arena_take(&theory->arena, T, sizeof *theory->step);
-    theory->time = hspec_arena_doubles(&theory->arena, T);
-    theory->m = hspec_arena_doubles(&theory->arena, hspec_memory_mul(T, H * F));
-    theory->r = hspec_arena_doubles(&theory->arena, hspec_memory_mul(T, H * H));
-    theory->b = hspec_arena_doubles(&theory->arena, hspec_memory_mul(T, H));
-    theory->s = hspec_arena_doubles(&theory->arena, T);
-    theory->loss = hspec_arena_doubles(&theory->arena, T);
-    theory->loss_error = hspec_arena_doubles(&theory->arena, T);
-}
-
-/** The variables into row `done`. @return the least eigenvalue of the residual */
-static double record(hspec_theory *theory)
-{
-    const size_t row = theory->done, H = theory->setup.H, F = theory->setup.F;
-    return hspec_motion_unpack(&theory->motion, N_VGetArrayPointer(theory->y), theory->m + row * H * F,
-                               theory->r + row * H * H, theory->b + row * H, theory->s + row);
-}
-
-static hspec_status external(hspec_theory *theory, const char *what, hspec_error *err)
-{
-    return hspec_error_set(err, HSPEC_EEXTERNAL, "theory: the solver %s at t = %g: %s", what,
-                           theory->time[theory->done ? theory->done - 1 : 0],
-                           theory->solver_message[0] ? theory->solver_message : "no reason given");
-}
-
-static hspec_status start_solver(hspec_theory *theory, hspec_error *err)
-{
-    if (SUNContext_Create(NULL, &theory->context) != 0) {
-        return hspec_error_memory(err, sizeof(void *));
-    }
-    theory->y = N_VNew_Serial((sunindextype)theory->motion.variables, theory->context);
-    if (!theory->y) {
-        return hspec_error_memory(err, theory->motion.variables * sizeof(double));
-    }
-    theory->solver = ERKStepCreate(slope, 0, theory->y, theory->context);
-    if (!theory->solver) {
-        return hspec_error_memory(err, theory->motion.variables * sizeof(double));
-    }
-    return HSPEC_OK;
-}
-
-static hspec_status set_solver(hspec_theory *theory, hspec_error *err)
-{
-    if (ERKStepSetErrHandlerFn(theory->solver, keep_message, theory) != ARK_SUCCESS ||
-        ERKStepSetUserData(theory->solver, theory) != ARK_SUCCESS ||
-        ERKStepSStolerances(theory->solver, theory->tolerance, ABSOLUTE * theory->tolerance) != ARK_SUCCESS ||
-        ERKStepSetOrder(theory->solver, ORDER) != ARK_SUCCESS ||
-        ERKStepSetMaxNumSteps(theory->solver, MAX_STEPS) != ARK_SUCCESS) {
-        return external(theory, "refused its settings", err);
-    }
-    return HSPEC_OK;
-}
-
-hspec_status hspec_theory_create(const hspec_task_params *task, const hspec_layer_params *layer,
-                                 const hspec_training_params *training, const hspec_theory_params *params,
-                                 const hspec_order *start, int threads, hspec_theory **theory, hspec_error *err)
-{
-    if (!task || !layer || !training || !params || !start || !theory || !start->alignment || !start->residual ||
-        !start->bias) {
-        return hspec_error_set(err, HSPEC_EARG, "hspec_theory_create: no argument may be NULL");
-    }
-    HSPEC_TRY(check_params(params, threads, err));
-    hspec_training_params with = *training;
-    with.init = hspec_training_default().init; /* the start of the simulation is not read */
-    hspec_theory *created = hspec_memory_alloc(1, sizeof *created);
-    if (!created) {
-        return hspec_error_memory(err, sizeof *created);
-    }
-    *created = (hspec_theory){.task = *task,
-                              .threads = threads,
-                              .nodes = params->nodes,
-                              .tolerance = params->tolerance,
-                              .rows = training->records + 1};
-    hspec_status status = hspec_setup_create(task, layer, &with, &created->setup, err);
-    if (status == HSPEC_OK) {
-        status = check_start(start, created->setup.H, created->setup.F, err);
-    }
-    if (status == HSPEC_OK) {
-        const hspec_nodes_params nodes = {.nodes = (double)params->nodes, .randomizations = 1, .seed = SLOPE_SEED};
-        status = hspec_motion_create(&created->setup, params->limit, &nodes, start, threads, &created->motion, err);
-    }
-    if (status == HSPEC_OK) {
-        lay_out(created);
-        status = hspec_arena_commit(&created->arena, err);
-    }
-    if (status == HSPEC_OK) {
-        lay_out(created);
-        hspec_grid_fill(created->setup.steps, training->records, training->spacing, created->step);
-        for (size_t row = 0; row < created->rows; row++) {
-            created->time[row] = (double)created->step[row] / (double)created->setup.D;
-        }
-        status = start_solver(created, err);
-    }
-    if (status == HSPEC_OK) {
-        status = set_solver(created, err);
-    }
-    if (status == HSPEC_OK) {
-        hspec_motion_pack(&created->motion, start, N_VGetArrayPointer(created->y));
-        const double least = record(created);
-        if (least < -1e-10) {
-            status = hspec_error_set(err, HSPEC_EARG,
-                                     "theory.start.residual: not positive semidefinite (an eigenvalue is %g)", least);
-        }
-        /* The solver has a copy of what y was when it was made. */
-        if (status == HSPEC_OK && ERKStepReset(created->solver, 0, created->y) != ARK_SUCCESS) {
-            status = external(created, "did not take the start", err);
-        }
-        created->done = 1;
-    }
+    created.residuals = !created.noise ? 0 : limit == HSPEC_LIMIT_SGD ? H * (H + 1) / 2 : H * H;
+    created.variables = H * F + created.residuals + created.biases + created.scales;
+    const size_t size = hspec_field_layout(H, F).size;
+    lay_out(&created, size);
+    HSPEC_TRY(hspec_arena_commit(&created.arena, err));
+    lay_out(&created, size);
+    memcpy(created.bias, start->bias, H * sizeof *created.bias);
+    find_twins(&created, start);
+    hspec_nodes_params with = *nodes;
+    with.noise = created.noise;
+    with.closed = 1;
+    const hspec_status status =
+        hspec_field_create(setup->signal, layer, setup->L, &with, 1, threads, &created.field, err);
     if (status != HSPEC_OK) {
-        hspec_theory_free(created);
+        hspec_arena_free(&created.arena);
         return status;
     }
-    *theory = created;
+    *flow = created;
     return HSPEC_OK;
 }
 
-void hspec_theory_free(hspec_theory *theory)
+void hspec_flow_free(hspec_flow *flow)
 {
-    if (!theory) {
+    if (flow->arena.base) {
+        hspec_field_free(&flow->field);
+    }
+    hspec_arena_free(&flow->arena);
+}
+
+void hspec_flow_pack(hspec_flow *flow, const hspec_order *order, double *y)
+{
+    const size_t H = flow->H;
+    memcpy(y, order->alignment, H * flow->F * sizeof *y);
+    y += H * flow->F;
+    if (flow->noise && flow->limit == HSPEC_LIMIT_FLOW) {
+        (void)hspec_dense_symmetric_root(H, order->residual, y, flow->scratch);
+    } else if (flow->noise) {
+        for (size_t h = 0, i = 0; h < H; h++) {
+            for (size_t j = 0; j <= h; j++, i++) {
+                y[i] = order->residual[h * H + j];
+            }
+        }
+    }
+    y += flow->residuals;
+    memcpy(y, order->bias, flow->biases * sizeof *y);
+    if (flow->scales) {
+        y[flow->biases] = order->scale;
+    }
+}
+
+/** r from its lower triangle. */
+static void fill_residual(size_t H, const double *triangle, double *r)
+{
+    for (size_t h = 0, i = 0; h < H; h++) {
+        for (size_t j = 0; j <= h; j++, i++) {
+            r[h * H + j] = r[j * H + h] = triangle[i];
+        }
+    }
+}
+
+/** Biases and scale: trained ones from y, the others as they were at the start. */
+static void fill_parameters(const hspec_flow *flow, const double *y, double *b, double *s)
+{
+    y += flow->H * flow->F + flow->residuals;
+    for (size_t h = 0; h < flow->H; h++) {
+        b[h] = flow->biases ? y[flow->per_head ? h : 0] : flow->bias[h];
+    }
+    *s = flow->scales ? y[flow->biases] : flow->scale;
+}
+
+/** Equal heads stay equal: the mean over every exchange of them. For all heads together the nodes see to it already;
+ *  this is for some of them, and for the last bit.
+ *  @param A inout [H][columns] */
+static void average_rows(const hspec_flow *flow, size_t columns, double *A)
+{
+    const size_t H = flow->H;
+    for (size_t first = 0; first < H; first++) {
+        for (size_t f = 0; flow->twin[first] == first && f < columns; f++) {
+            double sum = 0;
+            size_t count = 0;
+            for (size_t h = first; h < H; h++) {
+                if (flow->twin[h] == first) {
+                    sum += A[h * columns + f];
+                    count++;
+                }
+            }
+            for (size_t h = first; h < H; h++) {
+                if (flow->twin[h] == first) {
+                    A[h * columns + f] = sum / (double)count;
+                }
+            }
+        }
+    }
+}
+
+/** The same for a matrix between heads. Entries of a head with itself are a class of their own, unless the heads
+ *  coincide. */
+static void average_matrix(const hspec_flow *flow, double *A)
+{
+    const size_t H = flow->H;
+    const size_t *twin = flow->twin;
+    for (size_t p = 0; p < H; p++) {
+        for (size_t q = 0; q < H; q++) {
+            const int apart = p == q && !flow->coincide[p]; /* are there two classes? */
+            for (int diagonal = 0; twin[p] == p && twin[q] == q && diagonal <= apart; diagonal++) {
+                double sum = 0;
+                size_t count = 0;
+                for (int pass = 0; pass < 2; pass++) {
+                    for (size_t h = p; h < H; h++) {
+                        for (size_t j = q; j < H; j++) {
+                            if (twin[h] != p || twin[j] != q || (apart && (h == j) != diagonal)) {
+                                continue;
+                            }
+                            if (pass == 0) {
+                                sum += A[h * H + j];
+                                count++;
+                            } else {
+                                A[h * H + j] = sum / (double)count;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+double hspec_flow_unpack(hspec_flow *flow, const double *y, double *m, double *r, double *b, double *s)
+{
+    const size_t H = flow->H;
+    const double *residual = y + H * flow->F;
+    double least = 0;
+    memcpy(m, y, H * flow->F * sizeof *m);
+    memset(r, 0, H * H * sizeof *r);
+    if (flow->noise && flow->limit == HSPEC_LIMIT_FLOW) {
+        hspec_dense_gram(H, H, residual, r);
+    } else if (flow->noise) {
+        fill_residual(H, residual, r);
+        least = hspec_dense_symmetric_root(H, r, flow->root, flow->scratch);
+        if (least < 0) {
+            hspec_dense_gram(H, H, flow->root, r);
+            if (flow->twins) { /* to the last bit */
+                average_matrix(flow, r);
+            }
+        }
+    }
+    fill_parameters(flow, y, b, s);
+    if (flow->bayes) { /* a common shift changes nothing */
+        double mean = 0;
+        for (size_t h = 0; h < H; h++) {
+            mean += b[h] / (double)H;
+        }
+        for (size_t h = 0; h < H; h++) {
+            b[h] -= mean;
+        }
+    }
+    return least;
+}
+
+/** E sum_l d_hl u_jl and E sum_l d_hl d_h'l to the slope of the residual. */
+static void residual_slope(hspec_flow *flow, const double *root, double *slope)
+{
+    const size_t H = flow->H;
+    const double *du = flow->mean + flow->field.places.root;
+    double *dd = flow->mean + flow->field.places.update;
+    if (flow->limit == HSPEC_LIMIT_FLOW) {
+        for (size_t i = 0; i < H * H; i++) {
+            slope[i] = -flow->rate * du[i];
+        }
+        if (flow->twins) {
+            average_matrix(flow, slope);
+        }
         return;
     }
-    if (theory->solver) {
-        ERKStepFree(&theory->solver);
+    for (size_t h = 0; h < H; h++) {
+        for (size_t j = 0; j <= h; j++) {
+            double dn = 0; /* E sum_l (d_hl n_jl + d_jl n_hl), n = R u */
+            for (size_t k = 0; k < H; k++) {
+                dn += du[h * H + k] * root[j * H + k] + du[j * H + k] * root[h * H + k];
+            }
+            dd[h * H + j] = dd[j * H + h] = -flow->rate * dn + flow->update * dd[h * H + j];
+        }
     }
-    if (theory->y) {
-        N_VDestroy(theory->y);
+    if (flow->twins) {
+        average_matrix(flow, dd);
     }
-    if (theory->context) {
-        SUNContext_Free(&theory->context);
-    }
-    hspec_motion_free(&theory->motion);
-    hspec_setup_free(&theory->setup);
-    hspec_arena_free(&theory->arena);
-    hspec_memory_free(theory);
-}
-
-static void warn_of_twins(hspec_theory *theory, const hspec_monitor *monitor)
-{
-    for (size_t h = 0; h < theory->setup.H && !theory->told; h++) {
-        if (theory->motion.twin[h] < h) {
-            hspec_monitor_warn(monitor, "heads %zu and %zu are equal at the start: in the theory they never part",
-                               theory->motion.twin[h], h);
-            theory->told = 1;
+    for (size_t h = 0, i = 0; h < H; h++) {
+        for (size_t j = 0; j <= h; j++, i++) {
+            slope[i] = dd[h * H + j];
         }
     }
 }
 
-/** From the last row to the next. */
-static hspec_status advance(hspec_theory *theory, hspec_error *err)
+int hspec_flow_slope(hspec_flow *flow, const double *y, double *slope)
 {
-    const size_t row = theory->done;
-    sunrealtype reached;
-    theory->solver_message[0] = 0;
-    const int flag = ERKStepEvolve(theory->solver, theory->time[row], theory->y, &reached, ARK_NORMAL);
-    if (flag < 0) {
-        return external(theory, "gave up", err);
+    const size_t H = flow->H, F = flow->F;
+    const double *residual = y + H * F;
+    const double *root = residual; /* flow: R itself */
+    if (flow->noise && flow->limit == HSPEC_LIMIT_SGD) {
+        double *r = flow->mean + flow->field.places.root; /* free until the field is evaluated */
+        fill_residual(H, residual, r);
+        (void)hspec_dense_symmetric_root(H, r, flow->root, flow->scratch);
+        root = flow->root;
     }
-    const double least = record(theory);
-    double largest = 0;
-    for (size_t h = 0; h < theory->setup.H; h++) {
-        largest = fmax(largest, theory->r[(row * theory->setup.H + h) * theory->setup.H + h]);
+    hspec_field_state state = {.alignment = y, .root = root, .bias = flow->b};
+    fill_parameters(flow, y, flow->b, &state.scale);
+    hspec_field_evaluate(&flow->field, 1, &state,
+                         flow->limit == HSPEC_LIMIT_SGD ? HSPEC_FIELD_ALL : HSPEC_FIELD_GRADIENT, flow->mean, NULL);
+    double *dm = flow->mean + flow->field.places.alignment, *db = flow->mean + flow->field.places.bias;
+    if (flow->twins) {
+        average_rows(flow, F, dm);
+        average_rows(flow, 1, db);
     }
-    if (least < -10 * theory->tolerance * fmax(largest, 1e-3)) {
-        return hspec_error_set(
-            err, HSPEC_EEXTERNAL,
-            "theory: at t = %g the residual has an eigenvalue of %g; a smaller theory.tolerance (now "
-            "%g) or more theory.nodes (now %zu) may help",
-            theory->time[row], least, theory->tolerance, theory->nodes);
+    for (size_t i = 0; i < H * F; i++) {
+        slope[i] = -flow->rate * dm[i];
     }
-    theory->done++;
-    return HSPEC_OK;
-}
-
-/** The loss of the rows from `first` on. */
-static hspec_status take_loss(hspec_theory *theory, size_t first, hspec_error *err)
-{
-    const size_t n = theory->done - first, H = theory->setup.H, F = theory->setup.F;
-    hspec_order *states = hspec_memory_alloc(n, sizeof *states);
-    if (!states) {
-        return hspec_error_memory(err, n * sizeof *states);
+    double *place = slope + H * F;
+    if (flow->noise) {
+        residual_slope(flow, root, place);
     }
-    for (size_t i = 0; i < n; i++) {
-        const size_t row = first + i;
-        states[i] =
-            (hspec_order){theory->m + row * H * F, theory->r + row * H * H, theory->b + row * H, theory->s[row]};
+    place += flow->residuals;
+    memset(place, 0, flow->biases * sizeof *place);
+    for (size_t h = 0; flow->biases && h < H; h++) { /* a shared bias: the sum over heads */
+        place[flow->per_head ? h : 0] -= flow->rate * db[h];
     }
-    const hspec_status status =
-        hspec_population_loss(&theory->task, &theory->setup.layer, theory->nodes, LOSS_SEED, theory->threads, n, states,
-                              theory->loss + first, theory->loss_error + first, err);
-    hspec_memory_free(states);
-    return status;
-}
-
-hspec_status hspec_theory_run(hspec_theory *theory, const hspec_monitor *monitor, hspec_error *err)
-{
-    if (!theory) {
-        return hspec_error_set(err, HSPEC_EARG, "hspec_theory_run: theory must not be NULL");
+    if (flow->scales) {
+        place[flow->biases] = -flow->rate * flow->mean[flow->field.places.scale];
     }
-    warn_of_twins(theory, monitor);
-    const size_t first = theory->done == 1 ? 0 : theory->done;
-    hspec_status status = HSPEC_OK;
-    while (theory->done < theory->rows && status == HSPEC_OK) {
-        status = advance(theory, err);
-        const hspec_event event = {
-            .kind = HSPEC_EVENT_PROGRESS, .done = (double)theory->done, .total = (double)theory->rows};
-        if (status == HSPEC_OK && monitor && monitor->notify && monitor->notify(monitor->user, &event)) {
-            status = hspec_error_set(err, HSPEC_ESTOPPED, "stopped at t = %g of %g", theory->time[theory->done - 1],
-                                     theory->time[theory->rows - 1]);
+    for (size_t i = 0; i < flow->variables; i++) {
+        if (!isfinite(slope[i])) {
+            return 1;
         }
     }
-    if (first < theory->done) { /* also for rows before a failure */
-        hspec_error second = {0};
-        const hspec_status loss = take_loss(theory, first, &second);
-        if (loss != HSPEC_OK && status == HSPEC_OK) {
-            status = hspec_error_set(err, loss, "%s", second.message);
-        }
-    }
-    return status;
+    return 0;
 }
-
-void hspec_theory_view(const hspec_theory *theory, hspec_theory_trajectory *view)
-{
-    *view = (hspec_theory_trajectory){.rows = theory->rows,
-                                      .heads = theory->setup.H,
-                                      .features = theory->setup.F,
-                                      .done = theory->done,
-                                      .step = theory->step,
-                                      .time = theory->time,
-                                      .alignment = theory->m,
-                                      .residual = theory->r,
-                                      .loss = theory->loss,
-                                      .loss_error = theory->loss_error,
-                                      .bias = theory->b,
-                                      .scale = theory->s};
-}
-
-#else
-
-hspec_status hspec_theory_create(const hspec_task_params *task, const hspec_layer_params *layer,
-                                 const hspec_training_params *training, const hspec_theory_params *params,
-                                 const hspec_order *start, int threads, hspec_theory **theory, hspec_error *err)
-{
-    (void)task, (void)layer, (void)training, (void)params, (void)start, (void)threads, (void)theory;
-    return hspec_error_set(err, HSPEC_EUNSUPPORTED, "theory: this build has no ODE solver (SUNDIALS)");
-}
-
-void hspec_theory_free(hspec_theory *theory)
-{
-    (void)theory;
-}
-
-hspec_status hspec_theory_run(hspec_theory *theory, const hspec_monitor *monitor, hspec_error *err)
-{
-    (void)theory, (void)monitor;
-    return hspec_error_set(err, HSPEC_EUNSUPPORTED, "theory: this build has no ODE solver (SUNDIALS)");
-}
-
-void hspec_theory_view(const hspec_theory *theory, hspec_theory_trajectory *view)
-{
-    (void)theory;
-    *view = (hspec_theory_trajectory){0};
-}
-
-#endif

@@ -6,13 +6,13 @@
  *      dr_hh' = -eta E sum_l (d_hl n_h'l + d_h'l n_hl) + (eta^2/B) E sum_l d_hl d_h'l      dR_hj = -eta E sum_l d_hl u_jl
  *      db_h   = -eta E dloss/db_h,   ds = -eta E dloss/ds
  */
-#ifndef HSPEC_THEORY_MOTION_H
-#define HSPEC_THEORY_MOTION_H
+#ifndef HSPEC_THEORY_FLOW_H
+#define HSPEC_THEORY_FLOW_H
 
 #include "sgd/setup.h"
 #include "theory/field.h"
 
-typedef struct hspec_motion {
+typedef struct hspec_flow {
     size_t H, F;
     hspec_limit limit;
     double rate;           /* eta */
@@ -26,25 +26,26 @@ typedef struct hspec_motion {
     double *bias;          /* [H] those that are not trained */
     double scale;          /* that is not trained */
     size_t *twin;          /* [H] the first head that is equal at the start */
+    int *coincide;         /* [H] are the heads that equal this one the same vector outside the signal? */
     int twins;
     double *root, *scratch; /* [H][H], [2][H][H] */
     double *b, *mean;       /* [H], [size] */
     hspec_field field;
     hspec_arena arena;
-} hspec_motion;
+} hspec_flow;
 
 /** @param start copied: the variables that are not trained, and which heads are equal
  *  @param nodes `noise` and `closed` are set here
  *  @return OK, EARG, ENOMEM */
-hspec_status hspec_motion_create(const hspec_setup *setup, hspec_limit limit, const hspec_nodes_params *nodes,
-                                 const hspec_order *start, int threads, hspec_motion *motion, hspec_error *err);
-void hspec_motion_free(hspec_motion *motion);
+hspec_status hspec_flow_create(const hspec_setup *setup, hspec_limit limit, const hspec_nodes_params *nodes,
+                               const hspec_order *start, int threads, hspec_flow *flow, hspec_error *err);
+void hspec_flow_free(hspec_flow *flow);
 /** The variables at given order parameters. @param y out [variables] */
-void hspec_motion_pack(hspec_motion *motion, const hspec_order *order, double *y);
+void hspec_flow_pack(hspec_flow *flow, const hspec_order *order, double *y);
 /** The order parameters at given variables. @param m out [H][F] @param r out [H][H] @param b out [H] @param s out scalar
  *  @return the least eigenvalue of the residual, 0 when none is negative: r is made positive semidefinite. */
-double hspec_motion_unpack(hspec_motion *motion, const double *y, double *m, double *r, double *b, double *s);
+double hspec_flow_unpack(hspec_flow *flow, const double *y, double *m, double *r, double *b, double *s);
 /** y'. @return 0, or 1 when it is not finite. */
-int hspec_motion_slope(hspec_motion *motion, const double *y, double *slope);
+int hspec_flow_slope(hspec_flow *flow, const double *y, double *slope);
 
 #endif
