@@ -11,7 +11,8 @@
  *   6. Population loss              the expected loss at given order parameters
  *   7. Theory                       order parameters as D grows
  *   8. Bayes risk                   the posterior of the position, and what no layer can beat
- *   9. Experiments and archives     YAML in, HDF5 out (built with HEADSPEC_IO)
+ *   11. Phases                      when features are learned, how fast, by which heads
+ *   12. Experiments and archives    YAML in, HDF5 out (built with HEADSPEC_IO)
  *
  * Letters, as in the paper: D dimension, L tokens, H heads, F features, B batch, S seeds, T recorded rows.
  * Order parameters: alignment m_hf = k_h . k*_f / D, residual overlap r = q - m m^T with q_hh' = k_h . k_h' / D.
@@ -438,7 +439,91 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_bayes_posterior(const hspec_signal *
 HSPEC_API HSPEC_MUST_USE hspec_status hspec_bayes_risk(const hspec_task_params *task, size_t nodes, uint64_t seed,
                                                        int threads, double *risk, double *error, hspec_error *err);
 
-/* ---- 9. Experiments and archives (built with HEADSPEC_IO) ------------------------------------------------------- */
+/* ---- 11. Phases -------------------------------------------------------------------------------------------------- */
+
+/** One trajectory of order parameters: one seed of a run, or the theory. Arrays belong to the caller. */
+typedef struct hspec_phases_trajectory {
+    size_t rows, heads, features; /**< T, H, F, all >= 1 */
+    const double *time;           /**< [T] t, increasing */
+    const double *alignment;      /**< [T][H][F] m */
+    const double *residual;       /**< [T][H][H] r; this and what follows is read by hspec_phases_predict only */
+    const double *bias;           /**< [T][H] b */
+    const double *scale;          /**< [T] s */
+} hspec_phases_trajectory;
+
+/** How many heads stand on which side of a feature. */
+typedef struct hspec_phases_split {
+    size_t positive, negative, neither;
+} hspec_phases_split;
+
+/** What became of one feature. */
+typedef struct hspec_phases_feature {
+    double learned;           /**< t at which the deviation between heads passes the level; NaN: not learned */
+    size_t order;             /**< 1: learned first, ...; 0: not learned */
+    double growth;            /**< rate of exponential growth of the deviation, per unit of t; NaN: none could be fitted */
+    double growth_error;      /**< its standard error, from the scatter about the line */
+    double predicted;         /**< the same rate as the theory has it; NaN until hspec_phases_predict */
+    size_t first, points;     /**< rows first .. first + points - 1 were fitted; points = 0: none */
+    hspec_phases_split split; /**< when it was learned; all 0: not learned */
+    hspec_phases_split split_at_end; /**< at the last row; all 0: not learned */
+} hspec_phases_feature;
+
+/** A head that changed sides on a learned feature. */
+typedef struct hspec_phases_crossing {
+    size_t head, feature;
+    double time;  /**< t of its last zero before it was on the other side */
+    int from, to; /**< +1 or -1 */
+} hspec_phases_crossing;
+
+/** The phases of a trajectory; the arrays belong to the phases object. */
+typedef struct hspec_phases_report {
+    size_t rows;                           /**< rows read: those before the first that is not finite */
+    size_t heads, features;                /**< H, F */
+    double level;                          /**< the deviation at which a feature counts as learned */
+    double side;                           /**< |m_hf| from which a head counts as on a side: level / 10 */
+    double specialized;                    /**< t at which the first feature is learned; NaN: none is */
+    const double *deviation;               /**< [rows][F] standard deviation over heads of m_hf, divided by H */
+    const hspec_phases_feature *feature;   /**< [F] */
+    size_t learned;                        /**< how many features are learned */
+    const size_t *order;                   /**< [learned] they, in the order in which they are learned */
+    const int *side_at_learning;           /**< [F][H] +1, -1 or 0 at the row at which f is learned */
+    const int *side_at_end;                /**< [F][H] the same at the last row; 0 where f is not learned */
+    const size_t *owner;                   /**< [H] the learned feature of largest |m_hf| at the end; F: none */
+    size_t crossings;                      /**< how many */
+    const hspec_phases_crossing *crossing; /**< [crossings] in the order of time */
+} hspec_phases_report;
+
+typedef struct hspec_phases hspec_phases;
+
+/** Reads the phases of a trajectory (docs/theory.md, "Phases"). Nothing is borrowed.
+ *
+ *      deviation_f(t) = sqrt( (1/H) sum_h (m_hf - mean_h m_hf)^2 ),   feature f is learned when it passes `level`
+ *
+ *  @param level  in  > 0, an alignment; 0.5 is what the program takes
+ *  @return OK; EARG (sizes, level, times that do not increase); ENONFINITE (row 0); ENOMEM. */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_phases_create(const hspec_phases_trajectory *trajectory, double level,
+                                                          hspec_phases **phases, hspec_error *err);
+HSPEC_API void hspec_phases_free(hspec_phases *phases);
+/** Fills in `predicted` of every feature whose growth was fitted: deviations move by the linear equations around the
+ *  recorded mean alignment, mean residual, bias and scale (docs/theory.md, "Growth of deviations"), from the recorded
+ *  ones at the first row of the fit, and are fitted in the same way.
+ *
+ *  @param trajectory in  the one that the phases were created from, with residual, bias and scale
+ *  @param training   in  learning rate; everything must be valid
+ *  @param nodes      in  nodes of every expectation, 64 to 2^40
+ *  @param points     in  at how many rows the equations are taken, >= 2; between them they are interpolated
+ *  @param threads    in  0: as many as OpenMP offers. Results do not depend on it.
+ *  @return OK; EARG (which parameter, sizes that differ); ENOMEM. */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_phases_predict(hspec_phases *phases,
+                                                           const hspec_phases_trajectory *trajectory,
+                                                           const hspec_task_params *task,
+                                                           const hspec_layer_params *layer,
+                                                           const hspec_training_params *training, size_t nodes,
+                                                           size_t points, int threads, hspec_error *err);
+/** Fills the view. */
+HSPEC_API void hspec_phases_view(const hspec_phases *phases, hspec_phases_report *report);
+
+/* ---- 12. Experiments and archives (built with HEADSPEC_IO) ------------------------------------------------------ */
 
 /** An experiment file, read and validated. Everything inside belongs to it. */
 typedef struct hspec_experiment {
