@@ -33,7 +33,8 @@ static void lay_out(hspec_field_worker *w, const hspec_nodes *nodes, size_t size
     w->base = hspec_arena_doubles(&w->arena, HL);
     w->z = hspec_arena_doubles(&w->arena, HL);
     w->sum = hspec_arena_doubles(&w->arena, HL);
-    w->odd = hspec_arena_doubles(&w->arena, HL);
+    w->plus = hspec_arena_doubles(&w->arena, HL);
+    w->minus = hspec_arena_doubles(&w->arena, HL);
     w->sums = hspec_arena_doubles(&w->arena, hspec_memory_mul(size, HSPEC_W));
 }
 

@@ -43,13 +43,13 @@ typedef struct hspec_field_worker {
     size_t H, L, F;
     const hspec_activation_ops *activation;
     hspec_kernel kernel;
-    double *x;    /* [dims] a block of base points, when they are not stored */
-    double *c;    /* [F][L] of one element */
-    double *base; /* [H][L] m c */
-    double *z;    /* [H][L] R u */
-    double *sum;  /* [H][L] d, summed over what shares c */
-    double *odd;  /* [H][L] d(u) - d(-u) */
-    double *sums; /* [size] */
+    double *x;            /* [dims] a block of base points, when they are not stored */
+    double *c;            /* [F][L] of one element */
+    double *base;         /* [H][L] m c */
+    double *z;            /* [H][L] R u */
+    double *sum;          /* [H][L] d, summed over what shares c */
+    double *plus, *minus; /* [H][L] d at u and at -u */
+    double *sums;         /* [size] */
     hspec_arena arena;
 } hspec_field_worker;
 

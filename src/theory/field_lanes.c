@@ -12,7 +12,7 @@ typedef struct view {
     const hspec_field_state *state;
     hspec_kernel kernel;
     const double *x; /* base points */
-    double *c, *base, *z, *sum, *odd, *sums;
+    double *c, *base, *z, *sum, *plus, *minus, *sums;
     hspec_field_places places;
     hspec_field_what what;
 } view;
@@ -67,53 +67,9 @@ HSPEC_INLINE void set_noise(const view *v, size_t L, size_t rotation)
     }
 }
 
-/** chi = m c + side z, then the kernel, then all sums that need this one node. */
-HSPEC_INLINE void add_node(view *v, size_t L, double side, double weight)
-{
-    hspec_kernel *k = &v->kernel;
-    const size_t H = v->w->H;
-    for (size_t i = 0; i < H * L; i++) {
-        vd chi = vd_load(HSPEC_AT(v->base, i));
-        if (side != 0) {
-            chi = chi + side * vd_load(HSPEC_AT(v->z, i));
-        }
-        vd_store(HSPEC_AT(k->chi, i), chi);
-    }
-    if (v->what == HSPEC_FIELD_LOSS || v->what == HSPEC_FIELD_PARTS) {
-        v->w->activation->forward(k);
-        add_to(HSPEC_AT(v->sums, v->places.loss), weight * vd_load(k->loss));
-        if (v->what == HSPEC_FIELD_PARTS) {
-            vd_add_parts(k, L, weight, HSPEC_AT(v->sums, v->places.parts));
-        }
-        return;
-    }
-    v->w->activation->gradient(k);
-    add_to(HSPEC_AT(v->sums, v->places.loss), weight * vd_load(k->loss));
-    for (size_t i = 0; i < H * L; i++) {
-        const vd d = weight * vd_load(HSPEC_AT(k->d, i));
-        add_to(HSPEC_AT(v->sum, i), d);
-        if (side > 0) {
-            vd_store(HSPEC_AT(v->odd, i), d);
-        } else if (side < 0) {
-            vd_store(HSPEC_AT(v->odd, i), vd_load(HSPEC_AT(v->odd, i)) - d);
-        }
-    }
-    for (size_t h = 0; h < H; h++) {
-        add_to(HSPEC_AT(v->sums, v->places.bias + h), weight * vd_load(HSPEC_AT(k->db, h)));
-        for (size_t j = 0; v->what == HSPEC_FIELD_ALL && j <= h; j++) {
-            vd sum = vd_set(0.0);
-            for (size_t l = 0; l < L; l++) {
-                sum = sum + vd_load(HSPEC_AT(k->d, h * L + l)) * vd_load(HSPEC_AT(k->d, j * L + l));
-            }
-            add_to(HSPEC_AT(v->sums, v->places.update + h * H + j), weight * sum);
-        }
-    }
-    add_to(HSPEC_AT(v->sums, v->places.scale), weight * vd_load(k->ds));
-}
-
-/** sum_l a_hl b_jl to out[h][j], for b of `rows` rows moved on by `rotation`. */
+/** weight sum_l a_hl b_jl to out[h][j], for b of `rows` rows moved on by `rotation`. */
 HSPEC_INLINE void add_products(const view *v, size_t L, const double *a, const double *b, size_t rows, size_t rotation,
-                               double *out)
+                               double weight, double *out)
 {
     for (size_t h = 0; h < v->w->H; h++) {
         for (size_t j = 0; j < rows; j++) {
@@ -122,8 +78,81 @@ HSPEC_INLINE void add_products(const view *v, size_t L, const double *a, const d
             for (size_t l = 0; l < L; l++) {
                 sum = sum + vd_load(HSPEC_AT(a, h * L + l)) * vd_load(HSPEC_AT(b, row * L + l));
             }
-            add_to(HSPEC_AT(out, h * rows + j), sum);
+            add_to(HSPEC_AT(out, h * rows + j), weight * sum);
         }
+    }
+}
+
+/** chi = m c + side z and the kernel on it; what needs no products of its gradients is summed. */
+HSPEC_INLINE void run_kernel(view *v, size_t L, double side, double weight)
+{
+    hspec_kernel *k = &v->kernel;
+    for (size_t i = 0; i < v->w->H * L; i++) {
+        vd chi = vd_load(HSPEC_AT(v->base, i));
+        if (side != 0) {
+            chi = chi + side * vd_load(HSPEC_AT(v->z, i));
+        }
+        vd_store(HSPEC_AT(k->chi, i), chi);
+    }
+    const int gradient = v->what >= HSPEC_FIELD_GRADIENT;
+    if (gradient) {
+        v->w->activation->gradient(k);
+    } else {
+        v->w->activation->forward(k);
+    }
+    add_to(HSPEC_AT(v->sums, v->places.loss), weight * vd_load(k->loss));
+    if (v->what == HSPEC_FIELD_PARTS) {
+        vd_add_parts(k, L, weight, HSPEC_AT(v->sums, v->places.parts));
+    }
+    for (size_t h = 0; gradient && h < v->w->H; h++) {
+        add_to(HSPEC_AT(v->sums, v->places.bias + h), weight * vd_load(HSPEC_AT(k->db, h)));
+    }
+    if (gradient) {
+        add_to(HSPEC_AT(v->sums, v->places.scale), weight * vd_load(k->ds));
+    }
+}
+
+/** The node without noise. */
+HSPEC_INLINE void add_silent(view *v, size_t L, double weight)
+{
+    v->kernel.d = v->sum; /* nothing else is summed */
+    run_kernel(v, L, 0, weight);
+    for (size_t h = 0; v->what == HSPEC_FIELD_ALL && h < v->w->H; h++) {
+        for (size_t j = 0; j <= h; j++) {
+            vd sum = vd_set(0.0);
+            for (size_t l = 0; l < L; l++) {
+                sum = sum + vd_load(HSPEC_AT(v->sum, h * L + l)) * vd_load(HSPEC_AT(v->sum, j * L + l));
+            }
+            add_to(HSPEC_AT(v->sums, v->places.update + h * v->w->H + j), weight * sum);
+        }
+    }
+}
+
+/** The nodes at u and -u, in which all of R u is `z` already. */
+HSPEC_INLINE void add_pair(view *v, size_t L, const double *u, size_t rotation, double weight)
+{
+    const size_t H = v->w->H;
+    v->kernel.d = v->plus;
+    run_kernel(v, L, 1, weight);
+    v->kernel.d = v->minus;
+    run_kernel(v, L, -1, weight);
+    for (size_t h = 0; v->what >= HSPEC_FIELD_GRADIENT && h < H; h++) {
+        for (size_t j = 0; v->what == HSPEC_FIELD_ALL && j <= h; j++) {
+            vd even = vd_set(0.0), odd = vd_set(0.0);
+            for (size_t l = 0; l < L; l++) {
+                even = even + vd_load(HSPEC_AT(v->plus, h * L + l)) * vd_load(HSPEC_AT(v->plus, j * L + l));
+                odd = odd + vd_load(HSPEC_AT(v->minus, h * L + l)) * vd_load(HSPEC_AT(v->minus, j * L + l));
+            }
+            add_to(HSPEC_AT(v->sums, v->places.update + h * H + j), weight * (even + odd));
+        }
+    }
+    for (size_t i = 0; v->what >= HSPEC_FIELD_GRADIENT && i < H * L; i++) {
+        const vd plus = vd_load(HSPEC_AT(v->plus, i)), minus = vd_load(HSPEC_AT(v->minus, i));
+        add_to(HSPEC_AT(v->sum, i), plus + minus);
+        vd_store(HSPEC_AT(v->plus, i), plus - minus);
+    }
+    if (v->what >= HSPEC_FIELD_GRADIENT) {
+        add_products(v, L, v->plus, u, H, rotation, weight, HSPEC_AT(v->sums, v->places.root));
     }
 }
 
@@ -131,23 +160,18 @@ HSPEC_INLINE void add_part(view *v, size_t L)
 {
     const hspec_nodes *nodes = v->nodes;
     const double *u = HSPEC_AT(v->x, nodes->normals + v->w->F * L);
-    const int noise = nodes->mirrors == 2;
     for (size_t e = 0; e < nodes->elements; e++) {
+        const double weight = nodes->weight[e];
         set_signal(v, L, e);
-        for (size_t rotation = 0; rotation < nodes->rotations; rotation++) {
-            if (!noise) {
-                add_node(v, L, 0, nodes->weight[e]);
-                continue;
-            }
+        if (nodes->mirrors == 1) {
+            add_silent(v, L, weight);
+        }
+        for (size_t rotation = 0; nodes->mirrors == 2 && rotation < nodes->rotations; rotation++) {
             set_noise(v, L, rotation);
-            add_node(v, L, 1, nodes->weight[e]);
-            add_node(v, L, -1, nodes->weight[e]);
-            if (v->what >= HSPEC_FIELD_GRADIENT) {
-                add_products(v, L, v->odd, u, v->w->H, rotation, HSPEC_AT(v->sums, v->places.root));
-            }
+            add_pair(v, L, u, rotation, weight);
         }
         if (v->what >= HSPEC_FIELD_GRADIENT) {
-            add_products(v, L, v->sum, v->c, v->w->F, 0, HSPEC_AT(v->sums, v->places.alignment));
+            add_products(v, L, v->sum, v->c, v->w->F, 0, weight, HSPEC_AT(v->sums, v->places.alignment));
         }
     }
 }
@@ -165,7 +189,8 @@ static void add(hspec_field_worker *w, const hspec_nodes *nodes, const double *x
                   .base = w->base + lane,
                   .z = w->z + lane,
                   .sum = w->sum + lane,
-                  .odd = w->odd + lane,
+                  .plus = w->plus + lane,
+                  .minus = w->minus + lane,
                   .sums = w->sums + lane,
                   .places = hspec_field_layout(w->H, w->F),
                   .what = what};
