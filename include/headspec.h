@@ -463,6 +463,7 @@ typedef struct hspec_phases_feature {
     double growth;            /**< rate of exponential growth of the deviation, per unit of t; NaN: none could be fitted */
     double growth_error;      /**< its standard error, from the scatter about the line */
     double predicted;         /**< the same rate as the theory has it; NaN until hspec_phases_predict */
+    double predicted_error;   /**< its standard error, by the nodes; NaN: not known */
     size_t first, points;     /**< rows first .. first + points - 1 were fitted; points = 0: none */
     hspec_phases_split split; /**< when it was learned; all 0: not learned */
     hspec_phases_split split_at_end; /**< at the last row; all 0: not learned */
@@ -504,22 +505,30 @@ typedef struct hspec_phases hspec_phases;
 HSPEC_API HSPEC_MUST_USE hspec_status hspec_phases_create(const hspec_phases_trajectory *trajectory, double level,
                                                           hspec_phases **phases, hspec_error *err);
 HSPEC_API void hspec_phases_free(hspec_phases *phases);
+/** On which nodes, and how often, growth is predicted. */
+typedef struct hspec_phases_nodes {
+    size_t nodes;  /**< of every expectation in each set, 64 to 2^40 */
+    size_t sets;   /**< independent sets of nodes, >= 1: 2 or more for a standard error */
+    int own;       /**< 0: `predicted` is the mean over the sets. 1: it is taken on the first one, the nodes on which
+                        hspec_theory_run integrates with as many nodes; the error then is that of one set */
+    size_t points; /**< rows at which the equations are taken, >= 2; between them they are interpolated */
+} hspec_phases_nodes;
+
 /** Fills in `predicted` of every feature whose growth was fitted: deviations move by the linear equations around the
  *  recorded mean alignment, mean residual, bias and scale (docs/theory.md, "Growth of deviations"), from the recorded
  *  ones at the first row of the fit, and are fitted in the same way.
  *
  *  @param trajectory in  the one that the phases were created from, with residual, bias and scale
  *  @param training   in  learning rate; everything must be valid
- *  @param nodes      in  nodes of every expectation, 64 to 2^40
- *  @param points     in  at how many rows the equations are taken, >= 2; between them they are interpolated
  *  @param threads    in  0: as many as OpenMP offers. Results do not depend on it.
  *  @return OK; EARG (which parameter, sizes that differ); ENOMEM. */
 HSPEC_API HSPEC_MUST_USE hspec_status hspec_phases_predict(hspec_phases *phases,
                                                            const hspec_phases_trajectory *trajectory,
                                                            const hspec_task_params *task,
                                                            const hspec_layer_params *layer,
-                                                           const hspec_training_params *training, size_t nodes,
-                                                           size_t points, int threads, hspec_error *err);
+                                                           const hspec_training_params *training,
+                                                           const hspec_phases_nodes *nodes, int threads,
+                                                           hspec_error *err);
 /** Fills the view. */
 HSPEC_API void hspec_phases_view(const hspec_phases *phases, hspec_phases_report *report);
 

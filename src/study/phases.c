@@ -157,7 +157,7 @@ static void fit_growth(hspec_phases *p, const hspec_phases_trajectory *t, size_t
 {
     const size_t F = p->report.features;
     hspec_phases_feature *feature = &p->feature[f];
-    feature->growth = feature->growth_error = feature->predicted = NAN;
+    feature->growth = feature->growth_error = feature->predicted = feature->predicted_error = NAN;
     const size_t points = hspec_growth_window(rows, p->report.heads, F, t->alignment, p->deviation, f, &feature->first);
     for (size_t i = 0; i < points; i++) {
         p->logarithm[i] = log(p->deviation[(feature->first + i) * F + f]);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/** The nodes of the theory's slope: its trajectories are then predicted on the nodes on which they were integrated. */
+/** The first set is the nodes of the theory's slope. */
 #define NODES_SEED 2
 /** Runge-Kutta steps are no longer than this over the largest rate. */
 #define STEP 0.1
@@ -17,6 +17,7 @@ typedef struct predictor {
     const hspec_phases_trajectory *t;
     size_t H, F, n; /* n: size of the block */
     size_t first, last, points;
+    int own;
     hspec_rates rates;
     double *mean;  /* [F] */
     size_t *row;   /* [points] where blocks are known */
@@ -24,6 +25,8 @@ typedef struct predictor {
     double *now;   /* [n][n] a block between two of them */
     double *delta; /* [5][H][n] deviations; Runge-Kutta: a try, and slopes */
     double *log;   /* [rows] */
+    double *rate;  /* [F] on the first set */
+    double *total; /* [2][F] mean over the sets so far, and sum of squares about it */
     hspec_arena arena;
 } predictor;
 
@@ -36,6 +39,8 @@ static void lay_out(predictor *p)
     p->now = hspec_arena_doubles(&p->arena, nn);
     p->delta = hspec_arena_doubles(&p->arena, hspec_memory_mul(4, p->H * p->n));
     p->log = hspec_arena_doubles(&p->arena, p->last - p->first + 1);
+    p->rate = hspec_arena_doubles(&p->arena, p->F);
+    p->total = hspec_arena_doubles(&p->arena, hspec_memory_mul(2, p->F));
 }
 
 /** The recorded state of a row, made equal over heads. */
@@ -158,9 +163,8 @@ static void start(predictor *p, size_t row)
     }
 }
 
-static void predict_feature(predictor *p, size_t f)
+static double predict_feature(predictor *p, const hspec_phases_feature *feature, size_t f)
 {
-    hspec_phases_feature *feature = &p->phases->feature[f];
     start(p, feature->first);
     for (size_t i = 0; i < feature->points; i++) {
         p->log[i] = log(hspec_growth_deviation(p->H, p->delta + f, p->n));
@@ -168,15 +172,34 @@ static void predict_feature(predictor *p, size_t f)
             advance(p, feature->first + i);
         }
     }
-    feature->predicted = hspec_growth_fit(feature->points, p->t->time + feature->first, p->log).slope;
+    return hspec_growth_fit(feature->points, p->t->time + feature->first, p->log).slope;
+}
+
+/** The rates of all features on one set of nodes, added to what the sets before have given. */
+static void predict_set(predictor *p, size_t set)
+{
+    take_blocks(p);
+    for (size_t f = 0; f < p->F; f++) {
+        hspec_phases_feature *feature = &p->phases->feature[f];
+        if (feature->points == 0) {
+            continue;
+        }
+        const double rate = predict_feature(p, feature, f), off = rate - p->total[f], count = (double)(set + 1);
+        p->rate[f] = set == 0 ? rate : p->rate[f];
+        p->total[f] += off / count;
+        p->total[p->F + f] += off * (rate - p->total[f]);
+        const double deviation = set > 0 ? sqrt(p->total[p->F + f] / (double)set) : NAN;
+        feature->predicted = p->own ? p->rate[f] : p->total[f];
+        feature->predicted_error = p->own ? deviation : deviation / sqrt(count);
+    }
 }
 
 static hspec_status check(const hspec_phases *phases, const hspec_phases_trajectory *t, const hspec_task_params *task,
-                          const hspec_layer_params *layer, const hspec_training_params *training, size_t nodes,
-                          size_t points, hspec_error *err)
+                          const hspec_layer_params *layer, const hspec_training_params *training,
+                          const hspec_phases_nodes *nodes, int threads, hspec_error *err)
 {
-    if (!phases || !t || !task || !layer || !training || !t->time || !t->alignment || !t->residual || !t->bias ||
-        !t->scale) {
+    if (!phases || !t || !task || !layer || !training || !nodes || !t->time || !t->alignment || !t->residual ||
+        !t->bias || !t->scale) {
         return hspec_error_set(err, HSPEC_EARG, "hspec_phases_predict: no argument and no array may be NULL");
     }
     const hspec_phases_report *report = &phases->report;
@@ -188,10 +211,11 @@ static hspec_status check(const hspec_phases *phases, const hspec_phases_traject
                                t->rows, t->heads, t->features, layer->heads, report->rows, report->heads,
                                report->features);
     }
-    if (nodes < 64 || nodes > (size_t)1 << 40 || points < 2) {
+    if (nodes->nodes < 64 || nodes->nodes > (size_t)1 << 40 || nodes->sets < 1 || nodes->points < 2 || threads < 0) {
         return hspec_error_set(err, HSPEC_EARG,
-                               "nodes: found %zu, allowed 64 to 2^40; points: found %zu, allowed 2 or more", nodes,
-                               points);
+                               "nodes: found %zu nodes, %zu sets, %zu points, %d threads, allowed 64 to 2^40, 1 or "
+                               "more, 2 or more, 0 or more",
+                               nodes->nodes, nodes->sets, nodes->points, threads);
     }
     return HSPEC_OK;
 }
@@ -236,50 +260,53 @@ static hspec_status look_at_rows(const predictor *p, int *noise, hspec_error *er
     return HSPEC_OK;
 }
 
-static hspec_status predict_all(predictor *p, const hspec_setup *setup, size_t nodes, int threads, hspec_error *err)
+/** One set after the other. */
+static hspec_status predict_all(predictor *p, const hspec_setup *setup, const hspec_phases_nodes *nodes, int threads,
+                                hspec_error *err)
 {
-    hspec_nodes_params with = {.nodes = (double)nodes, .randomizations = 1, .seed = NODES_SEED};
+    hspec_nodes_params with = {.nodes = (double)nodes->nodes, .randomizations = 1, .seed = NODES_SEED};
     HSPEC_TRY(look_at_rows(p, &with.noise, err));
     if (setup->F != p->F) {
         return hspec_error_set(err, HSPEC_EARG, "task.signal: found %zu features, allowed %zu, as in the phases",
                                setup->F, p->F);
     }
-    HSPEC_TRY(hspec_rates_create(setup, &with, threads, &p->rates, err));
-    p->n = p->rates.size;
-    lay_out(p);
-    hspec_status status = hspec_arena_commit(&p->arena, err);
-    if (status == HSPEC_OK) {
-        lay_out(p);
-        take_blocks(p);
-        for (size_t f = 0; f < p->F; f++) {
-            if (p->phases->feature[f].points > 0) {
-                predict_feature(p, f);
+    for (size_t set = 0; set < nodes->sets; set++, with.seed++) {
+        HSPEC_TRY(hspec_rates_create(setup, &with, threads, &p->rates, err));
+        hspec_status status = HSPEC_OK;
+        if (set == 0) {
+            p->n = p->rates.size;
+            lay_out(p);
+            status = hspec_arena_commit(&p->arena, err);
+            if (status == HSPEC_OK) {
+                lay_out(p);
             }
         }
+        if (status == HSPEC_OK) {
+            predict_set(p, set);
+        }
+        hspec_rates_free(&p->rates);
+        HSPEC_TRY(status);
     }
-    hspec_arena_free(&p->arena);
-    hspec_rates_free(&p->rates);
-    return status;
+    return HSPEC_OK;
 }
 
 hspec_status hspec_phases_predict(hspec_phases *phases, const hspec_phases_trajectory *trajectory,
                                   const hspec_task_params *task, const hspec_layer_params *layer,
-                                  const hspec_training_params *training, size_t nodes, size_t points, int threads,
+                                  const hspec_training_params *training, const hspec_phases_nodes *nodes, int threads,
                                   hspec_error *err)
 {
-    HSPEC_TRY(check(phases, trajectory, task, layer, training, nodes, points, err));
-    if (threads < 0) {
-        return hspec_error_set(err, HSPEC_EARG, "threads: found %d, allowed 0 or more", threads);
-    }
+    HSPEC_TRY(check(phases, trajectory, task, layer, training, nodes, threads, err));
     hspec_setup setup;
     HSPEC_TRY(hspec_setup_create(task, layer, training, &setup, err));
-    predictor p = {.phases = phases, .t = trajectory, .H = phases->report.heads, .F = phases->report.features};
+    predictor p = {
+        .phases = phases, .t = trajectory, .H = phases->report.heads, .F = phases->report.features, .own = nodes->own};
     hspec_status status = HSPEC_OK;
     if (span(&p)) { /* deviations that grow: there are two heads at least */
         const size_t rows = p.last - p.first + 1;
-        p.points = points < rows ? points : rows;
+        p.points = nodes->points < rows ? nodes->points : rows;
         status = predict_all(&p, &setup, nodes, threads, err);
     }
+    hspec_arena_free(&p.arena);
     hspec_setup_free(&setup);
     return status;
 }

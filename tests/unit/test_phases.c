@@ -334,21 +334,35 @@ static void test_refusals_of_predictions(void **state)
     const hspec_task_params task = {.tokens = 3, .dimension = 100, .signal = signal};
     const hspec_layer_params layer = hspec_layer_default(2), other = hspec_layer_default(3);
     const hspec_training_params training = hspec_training_default();
-    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, 64, 2, 1, &err), HSPEC_EARG);
+    const hspec_phases_nodes good = {64, 1, 0, 2};
+    static const hspec_phases_nodes bad[] = {{63, 1, 0, 2}, {64, 0, 0, 2}, {64, 1, 0, 1}};
+    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &good, 1, &err), HSPEC_EARG);
     t.residual = residual;
     t.bias = bias;
     t.scale = scale;
-    assert_int_equal(hspec_phases_predict(phases, &t, &task, &other, &training, 64, 2, 1, &err), HSPEC_EARG);
+    assert_int_equal(hspec_phases_predict(phases, &t, &task, &other, &training, &good, 1, &err), HSPEC_EARG);
     assert_non_null(strstr(err.message, "a layer of 3 heads"));
-    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, 63, 2, 1, &err), HSPEC_EARG);
-    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, 64, 1, 1, &err), HSPEC_EARG);
-    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, 64, 2, -1, &err), HSPEC_EARG);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &bad[i], 1, &err), HSPEC_EARG);
+    }
+    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &good, -1, &err), HSPEC_EARG);
     residual[0] = NAN;
-    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, 64, 2, 1, &err), HSPEC_EARG);
+    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &good, 1, &err), HSPEC_EARG);
     assert_non_null(strstr(err.message, "not finite in row 0"));
     residual[0] = 0;
-    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, 64, 2, 1, &err), HSPEC_OK);
+    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &good, 1, &err), HSPEC_OK);
     hspec_phases_view(phases, &r);
+    const double first = r.feature[0].predicted;
+    assert_true(isnan(r.feature[0].predicted_error));
+    const hspec_phases_nodes own = {64, 4, 1, 2}, all = {64, 4, 0, 2};
+    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &own, 1, &err), HSPEC_OK);
+    hspec_phases_view(phases, &r);
+    const double error = r.feature[0].predicted_error;
+    assert_true(r.feature[0].predicted == first && error > 0); /* on the first set, whatever the others give */
+    assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &all, 1, &err), HSPEC_OK);
+    hspec_phases_view(phases, &r);
+    assert_true(r.feature[0].predicted != first);
+    near(r.feature[0].predicted_error, error / 2, 1e-12 * error);
     assert_true(isfinite(r.feature[0].predicted) && r.feature[0].predicted > 0);
     hspec_phases_free(phases);
     hspec_signal_free(signal);
