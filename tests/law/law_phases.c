@@ -73,8 +73,8 @@ static void agree(const subject *s, size_t f, double tolerance)
     assert_true(fabs(feature->growth - feature->predicted) < tolerance * feature->predicted);
 }
 
-/* A mean and three fluctuations of variance 9, 5 and 3: those that are learned are learned in this order, each at its own rate, with and without the
- * noise of SGD (in which the state of equal heads has r > 0). */
+/* A mean and three fluctuations of variance 9, 5 and 3: deviations along each grow at a rate of its own, with and without
+ * the noise of SGD (in which the state of equal heads has r > 0). */
 static void test_hierarchy(void **state)
 {
     (void)state;
@@ -93,8 +93,8 @@ static void test_hierarchy(void **state)
     for (int limit = 0; limit < 2; limit++) {
         subject s = prepare(&gaussian, 6, H, limit ? HSPEC_LIMIT_FLOW : HSPEC_LIMIT_SGD);
         s.training.learning_rate = 2;
-        s.training.time = full ? 600 : 120;
-        s.training.records = full ? 2400 : 480;
+        s.training.time = 60;
+        s.training.records = 600;
         s.params.nodes = full ? 262144 : 16384;
         integrate(&s, m);
         printf("  limit %s\n", limit ? "flow" : "sgd");
@@ -104,10 +104,33 @@ static void test_hierarchy(void **state)
         const hspec_phases_feature *feature = s.report.feature;
         assert_true(feature[1].growth > feature[2].growth && feature[2].growth > feature[3].growth);
         assert_true(feature[1].order == 1 && s.report.specialized == feature[1].learned);
-        assert_true(limit || !isnan(feature[2].learned));
-        assert_true(!full || feature[2].order > 0);
-        assert_true(isnan(feature[2].learned) || feature[2].learned > feature[1].learned);
-        assert_true(feature[3].order == 0); /* four heads that have learned so much leave no room for it */
+        finish(&s);
+    }
+}
+
+/* experiments/hierarchy.yaml from a small start: of the two fluctuations the larger one is learned first, each by heads on
+ * both sides. Along the mean, which all heads follow, they part in between: because they have parted elsewhere. */
+static void test_order(void **state)
+{
+    (void)state;
+    enum { H = 6, F = 3 };
+    static const double mean[F] = {1.5, 0, 0}, variance[F] = {0, 9, 3};
+    static const double m[H * F] = {0, 3e-4, 1e-4,  0, -2e-4, 3e-4, 0, 1e-4,  -2e-4,
+                                    0, 2e-4, -3e-4, 0, -3e-4, 2e-4, 0, -1e-4, -1e-4};
+    const hspec_signal_params gaussian = {
+        .kind = HSPEC_SIGNAL_GAUSSIAN, .features = F, .mean = mean, .variance = variance};
+    for (int limit = 0; limit < 2; limit++) {
+        subject s = prepare(&gaussian, 6, H, limit ? HSPEC_LIMIT_FLOW : HSPEC_LIMIT_SGD);
+        s.training.learning_rate = 4;
+        s.training.time = 600;
+        s.training.records = 150;
+        integrate(&s, m);
+        const hspec_phases_feature *feature = s.report.feature;
+        printf("  learned at t = %.1f, %.1f, %.1f\n", feature[0].learned, feature[1].learned, feature[2].learned);
+        assert_true(feature[1].order == 1 && feature[0].order == 2 && feature[2].order == 3);
+        assert_true(feature[1].split.positive > 0 && feature[1].split.negative > 0);
+        assert_true(feature[2].split.positive > 0 && feature[2].split.negative > 0);
+        assert_true(feature[0].split.negative == 0); /* the sign of the mean is known */
         finish(&s);
     }
 }
@@ -194,9 +217,8 @@ static void test_rearrangement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hierarchy),         cmocka_unit_test(test_origin),
-        cmocka_unit_test(test_features_that_mix), cmocka_unit_test(test_biases),
-        cmocka_unit_test(test_rearrangement),
+        cmocka_unit_test(test_hierarchy),         cmocka_unit_test(test_order),  cmocka_unit_test(test_origin),
+        cmocka_unit_test(test_features_that_mix), cmocka_unit_test(test_biases), cmocka_unit_test(test_rearrangement),
     };
     return cmocka_run_group_tests_name("phases", tests, NULL, NULL);
 }
