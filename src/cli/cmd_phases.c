@@ -80,7 +80,7 @@ const hspec_cli_command hspec_cmd_phases = {
         "order count from 0, times are t = steps / D, samples N = B D t.\n"
         "\n"
         "growth     the rate at which the deviation grows exponentially, fitted while it is below a fifth of\n"
-        "           the level in every feature; - where fewer than five rows allow it (more records help)\n"
+        "           the level, and 0.1, in every feature; - where fewer than five rows allow it (more records help)\n"
         "predicted  the same by the linear equations around the recorded mean of the heads\n"
         "+ - 0      how many heads are on which side of the feature, when it is learned and at the end\n"
         "crosses    a head changes sides: the heads rearrange\n"

@@ -48,6 +48,12 @@ static hspec_status count_rows(const hspec_phases_trajectory *t, size_t *rows, h
 
 /* ---- learning ------------------------------------------------------------------------------------------------------ */
 
+/** The deviation at which the linear regime ends. */
+static double linear_end(const hspec_phases *p)
+{
+    return fmin(HSPEC_PHASES_LINEAR * p->report.level, HSPEC_PHASES_LINEAR_MAX);
+}
+
 /** The row at which a feature is learned, or `rows`. */
 static size_t learned_row(const hspec_phases *p, size_t f)
 {
@@ -146,8 +152,9 @@ static void find_owners(hspec_phases *p, const double *alignment)
 static size_t linear_rows(const hspec_phases *p)
 {
     const size_t F = p->report.features;
+    const double end = linear_end(p);
     size_t i = 0;
-    while (i < p->report.rows * F && p->deviation[i] < HSPEC_PHASES_LINEAR * p->report.level) {
+    while (i < p->report.rows * F && p->deviation[i] < end) {
         i++;
     }
     return i / F;
@@ -185,7 +192,7 @@ static size_t cross(const hspec_phases *p, const hspec_phases_trajectory *t, siz
     int side = 0;
     for (size_t row = 0; row < p->report.rows; row++) {
         const double m = t->alignment[(row * H + h) * F + f];
-        const int parted = p->deviation[row * F + f] >= HSPEC_PHASES_LINEAR * p->report.level;
+        const int parted = p->deviation[row * F + f] >= linear_end(p);
         const int now = parted ? side_of(p, m) : 0;
         if (side && now == -side) {
             const double m0 = t->alignment[(last * H + h) * F + f], m1 = t->alignment[((last + 1) * H + h) * F + f];

@@ -5,8 +5,10 @@
 
 #include "core/memory.h"
 
-/** Up to this part of the level, in every feature, deviations count as small: the linear regime. */
+/** Up to this part of the level, and never above the second number, deviations of all features count as small: the linear
+ *  regime. Where a deviation is larger, heads have parted. */
 #define HSPEC_PHASES_LINEAR 0.2
+#define HSPEC_PHASES_LINEAR_MAX 0.1
 /** From this part of the level on a head is on a side. */
 #define HSPEC_PHASES_SIDE 0.1
 

@@ -202,6 +202,12 @@ static void test_growth(void **state)
         assert_true(r.feature[f].first == 0 && r.feature[f].points > 40);
         assert_true(isnan(r.feature[f].predicted));
     }
+    hspec_phases *higher = NULL; /* a higher level does not stretch the linear regime */
+    assert_int_equal(hspec_phases_create(&t, 20, &higher, NULL), HSPEC_OK);
+    hspec_phases_report other;
+    hspec_phases_view(higher, &other);
+    assert_int_equal(other.feature[0].points, r.feature[0].points);
+    hspec_phases_free(higher);
     assert_int_equal(r.feature[0].points, r.feature[1].points); /* the fastest ends the linear regime of all */
     const size_t end = r.feature[0].points;
     assert_true(r.deviation[(end - 1) * 3] < 0.1 && r.deviation[end * 3] >= 0.1);
