@@ -325,10 +325,14 @@ typedef struct hspec_order {
     double scale;            /**< s */
 } hspec_order;
 
+/** The most nodes that the loss of a record takes, in archives of simulations and of the theory. */
+#define HSPEC_RECORD_NODES 32768
+
 /** Population location loss E(m, r, b, s) = E |v|^2 of many states, on the same nodes for all of them
  *  (docs/theory.md, "Population loss").
  *
- *  @param nodes  in  number of Monte Carlo nodes, >= 64; rounded up to a multiple of 64
+ *  @param nodes  in  evaluations of the layer that are asked for, 64 to 2^40: 8 independent sets of lattice points; the
+ *                    number of points is rounded up to a power of two
  *  @param seed   in  seed of the nodes
  *  @param states in  [n]
  *  @param loss   out [n]
@@ -369,7 +373,8 @@ typedef struct hspec_theory_params {
     hspec_theory_start_kind start_kind; /**< default seed: the recorded t = 0 state of a simulation */
     uint64_t start_seed;                /**< 1..seeds; default 1 */
     hspec_init_params start;            /**< given: alignment and residual as for `aligned` */
-    size_t nodes;                       /**< nodes of every expectation; default 16384 */
+    size_t nodes;                       /**< nodes of every expectation (the loss of a row: at most
+                                             HSPEC_RECORD_NODES); default 16384 */
     double tolerance;                   /**< of the ODE solver; default 1e-6 */
 } hspec_theory_params;
 
@@ -381,7 +386,7 @@ typedef struct hspec_theory_trajectory {
     const double *time;           /**< [T] steps / D */
     const double *alignment;      /**< [T][H][F] m */
     const double *residual;       /**< [T][H][H] r, positive semidefinite within rounding */
-    const double *loss;           /**< [T] population location loss */
+    const double *loss;           /**< [T] population location loss; NaN in the last rows of a stopped run */
     const double *loss_error;     /**< [T] its standard error */
     const double *bias;           /**< [T][H]; bayes: shifted to mean 0 */
     const double *scale;          /**< [T] */

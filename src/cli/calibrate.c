@@ -21,8 +21,8 @@ static hspec_status time_loss(const hspec_experiment *experiment, const hspec_tr
     hspec_training_trajectory(training, &t);
     double each = (double)experiment->task.tokens * (double)experiment->layer.heads; /* scores of one node */
     size_t count = (size_t)fmin(fmax(1, MOST_WORK / (LEAST_NODES * each)), LOSS_STATES);
-    size_t nodes =
-        (size_t)fmin(fmax(LEAST_NODES, MOST_WORK / ((double)count * each)), (double)experiment->theory.nodes);
+    double of_a_record = fmin((double)experiment->theory.nodes, HSPEC_RECORD_NODES);
+    size_t nodes = (size_t)fmin(fmax(LEAST_NODES, MOST_WORK / ((double)count * each)), of_a_record);
     hspec_order states[LOSS_STATES];
     double loss[LOSS_STATES];
     for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ static hspec_status time_loss(const hspec_experiment *experiment, const hspec_tr
     double start = hspec_progress_now();
     HSPEC_TRY(hspec_population_loss(&experiment->task, &experiment->layer, nodes, 1, threads, count, states, loss, NULL,
                                     err));
-    *seconds = (hspec_progress_now() - start) / (double)count * (double)experiment->theory.nodes / (double)nodes;
+    *seconds = (hspec_progress_now() - start) / (double)count * of_a_record / (double)nodes;
     return HSPEC_OK;
 }
 

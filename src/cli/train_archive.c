@@ -57,9 +57,9 @@ static hspec_status evaluate_rows(hspec_train_archive *archive, size_t first, si
                                               .scale = t->scale[at]};
         }
     }
-    HSPEC_TRY(hspec_population_loss(&experiment->task, &experiment->layer, experiment->theory.nodes,
-                                    HSPEC_TRAIN_ARCHIVE_NODE_SEED, archive->threads, t->seeds * n, states, values, NULL,
-                                    err));
+    const size_t nodes = experiment->theory.nodes < HSPEC_RECORD_NODES ? experiment->theory.nodes : HSPEC_RECORD_NODES;
+    HSPEC_TRY(hspec_population_loss(&experiment->task, &experiment->layer, nodes, HSPEC_TRAIN_ARCHIVE_NODE_SEED,
+                                    archive->threads, t->seeds * n, states, values, NULL, err));
     for (size_t s = 0; s < t->seeds; s++) {
         memcpy(archive->loss + s * t->rows + first, values + s * n, n * sizeof *values);
     }

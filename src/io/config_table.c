@@ -335,7 +335,7 @@ const hspec_config_row hspec_config_table_rows[] = {
      FROM_TO(64, 1e9),
      .fallback = "16384",
      AT(theory.nodes),
-     .sentence = "the number of nodes of every expectation"},
+     .sentence = "the number of nodes of every expectation; the loss of a record takes at most 32768"},
     {.path = "theory.tolerance",
      .type = HSPEC_CONFIG_REAL,
      FROM_TO(1e-12, 0.1),

@@ -28,7 +28,7 @@ static void lay_out(hspec_field_worker *w, const hspec_nodes *nodes, size_t size
 {
     const size_t HL = hspec_memory_mul(hspec_memory_mul(w->H, w->L), HSPEC_W);
     hspec_kernel_layout(&w->kernel, w->H, w->L, 0, &w->arena);
-    w->x = hspec_arena_doubles(&w->arena, nodes->stored ? 0 : hspec_memory_mul(nodes->dims, HSPEC_W));
+    w->x = hspec_arena_doubles(&w->arena, hspec_memory_mul(hspec_nodes_dims(nodes), HSPEC_W));
     w->c = hspec_arena_doubles(&w->arena, w->F * w->L * HSPEC_W);
     w->base = hspec_arena_doubles(&w->arena, HL);
     w->z = hspec_arena_doubles(&w->arena, HL);
@@ -106,7 +106,7 @@ static void run_item(hspec_field *field, hspec_field_worker *w, size_t randomiza
     const hspec_field_ops *ops = HSPEC_PICK(hspec_field_ops_table, hspec_cpu_level());
     memset(w->sums, 0, size * HSPEC_W * sizeof *w->sums);
     for (size_t block = part; block < blocks; block += field->parts) {
-        ops->add(w, &field->nodes, hspec_nodes_block(&field->nodes, randomization, block, w->x), state, what);
+        ops->add(w, &field->nodes, hspec_nodes_get(&field->nodes, randomization, block, w->x), state, what);
     }
     for (size_t i = 0; i < size; i++) {
         double sum = 0;
@@ -117,19 +117,16 @@ static void run_item(hspec_field *field, hspec_field_worker *w, size_t randomiza
     }
 }
 
-/** Means over the parts, then mean and standard error over the randomizations, of one expectation. */
+/** Sums over the parts, then mean and standard error over the randomizations, of one expectation. */
 static void reduce(const hspec_field *field, const double *sums, size_t i, double *mean, double *error)
 {
     const size_t Q = field->nodes.randomizations, size = field->places.size;
-    const hspec_nodes *nodes = &field->nodes;
-    const double count = (double)((size_t)1 << nodes->bits) * (double)(nodes->mirrors * nodes->rotations);
     double total = 0, squares = 0;
     for (size_t q = 0; q < Q; q++) {
         double value = 0;
         for (size_t part = 0; part < field->parts; part++) {
             value += sums[(q * field->parts + part) * size + i];
         }
-        value /= count;
         const double step = value - total;
         total += step / (double)(q + 1);
         squares += step * (value - total);

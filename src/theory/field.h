@@ -56,8 +56,8 @@ typedef struct hspec_field_worker {
 typedef struct hspec_field_ops {
     size_t width;
     /** Adds one block of base points, all its nodes, to worker->sums, lane by lane. */
-    void (*add)(hspec_field_worker *worker, const hspec_nodes *nodes, const double *x, const hspec_field_state *state,
-                hspec_field_what what);
+    void (*add)(hspec_field_worker *worker, const hspec_nodes *nodes, hspec_nodes_block block,
+                const hspec_field_state *state, hspec_field_what what);
 } hspec_field_ops;
 
 HSPEC_DECLARE_LEVELS(hspec_field_ops, hspec_field_ops_table);

@@ -11,6 +11,7 @@ typedef struct view {
     const hspec_nodes *nodes;
     const hspec_field_state *state;
     hspec_kernel kernel;
+    const hspec_nodes_set *set;
     const double *x; /* base points */
     double *c, *base, *z, *sum, *plus, *minus, *sums;
     hspec_field_places places;
@@ -26,14 +27,14 @@ HSPEC_INLINE void add_to(double *place, vd x)
 HSPEC_INLINE void set_signal(const view *v, size_t L, size_t e)
 {
     const size_t H = v->w->H, F = v->w->F;
-    const double *c = HSPEC_AT(v->x, v->nodes->normals);
+    const double *c = HSPEC_AT(v->x, v->set->normals);
     for (size_t f = 0; f < F; f++) {
         const double sign = v->nodes->sign[e * F + f];
         for (size_t l = 0; l < L; l++) {
             vd_store(HSPEC_AT(v->c, f * L + l), sign * vd_load(HSPEC_AT(c, f * L + l)));
         }
         vd theta = vd_set(v->nodes->constant[e * F + f]);
-        if (v->nodes->normals) {
+        if (v->set->normals) {
             theta = theta + (sign * v->nodes->deviation[f]) * vd_load(HSPEC_AT(v->x, f));
         }
         add_to(HSPEC_AT(v->c, f * L), theta);
@@ -45,7 +46,6 @@ HSPEC_INLINE void set_signal(const view *v, size_t L, size_t e)
                 chi = chi + v->state->alignment[h * F + f] * vd_load(HSPEC_AT(v->c, f * L + l));
             }
             vd_store(HSPEC_AT(v->base, h * L + l), chi);
-            vd_store(HSPEC_AT(v->sum, h * L + l), vd_set(0.0));
         }
     }
 }
@@ -54,7 +54,7 @@ HSPEC_INLINE void set_signal(const view *v, size_t L, size_t e)
 HSPEC_INLINE void set_noise(const view *v, size_t L, size_t rotation)
 {
     const size_t H = v->w->H;
-    const double *u = HSPEC_AT(v->x, v->nodes->normals + v->w->F * L);
+    const double *u = HSPEC_AT(v->x, v->set->normals + v->w->F * L);
     for (size_t h = 0; h < H; h++) {
         for (size_t l = 0; l < L; l++) {
             vd z = vd_set(0.0);
@@ -159,32 +159,45 @@ HSPEC_INLINE void add_pair(view *v, size_t L, const double *u, size_t rotation, 
 HSPEC_INLINE void add_part(view *v, size_t L)
 {
     const hspec_nodes *nodes = v->nodes;
-    const double *u = HSPEC_AT(v->x, nodes->normals + v->w->F * L);
+    const hspec_nodes_set *set = v->set;
+    const double *u = HSPEC_AT(v->x, set->normals + v->w->F * L);
+    const int products = v->what >= HSPEC_FIELD_GRADIENT;
     for (size_t e = 0; e < nodes->elements; e++) {
-        const double weight = nodes->weight[e];
         set_signal(v, L, e);
-        if (nodes->mirrors == 1) {
+        if (!set->noise || set->silent != 0) {
+            const double weight = nodes->weight[e] * (set->noise ? set->silent : set->weight);
             add_silent(v, L, weight);
+            if (products) {
+                add_products(v, L, v->sum, v->c, v->w->F, 0, weight, HSPEC_AT(v->sums, v->places.alignment));
+            }
         }
-        for (size_t rotation = 0; nodes->mirrors == 2 && rotation < nodes->rotations; rotation++) {
+        if (!set->noise) {
+            continue;
+        }
+        const double weight = nodes->weight[e] * set->weight;
+        for (size_t i = 0; i < v->w->H * L; i++) {
+            vd_store(HSPEC_AT(v->sum, i), vd_set(0.0));
+        }
+        for (size_t rotation = 0; rotation < nodes->rotations; rotation++) {
             set_noise(v, L, rotation);
             add_pair(v, L, u, rotation, weight);
         }
-        if (v->what >= HSPEC_FIELD_GRADIENT) {
+        if (products) {
             add_products(v, L, v->sum, v->c, v->w->F, 0, weight, HSPEC_AT(v->sums, v->places.alignment));
         }
     }
 }
 
-static void add(hspec_field_worker *w, const hspec_nodes *nodes, const double *x, const hspec_field_state *state,
-                hspec_field_what what)
+static void add(hspec_field_worker *w, const hspec_nodes *nodes, hspec_nodes_block block,
+                const hspec_field_state *state, hspec_field_what what)
 {
     for (size_t lane = 0; lane < HSPEC_W; lane += HSPEC_VW) {
         view v = {.w = w,
                   .nodes = nodes,
                   .state = state,
                   .kernel = hspec_kernel_part(&w->kernel, lane),
-                  .x = x + lane,
+                  .set = block.set,
+                  .x = block.x + lane,
                   .c = w->c + lane,
                   .base = w->base + lane,
                   .z = w->z + lane,

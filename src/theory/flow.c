@@ -33,6 +33,18 @@ static void find_twins(hspec_flow *flow, const hspec_order *start)
     }
 }
 
+/** Is the residual small all the way? It settles near eta / (B H L) in the limit of SGD. Nodes are split then: at r = 0.06
+ *  that takes a third off the errors of the alignments, at r = 0.15 nothing, at r = 0.5 it adds a third. */
+static int residual_is_small(const hspec_setup *setup, hspec_limit limit, const hspec_order *start)
+{
+    const size_t H = setup->H;
+    double r = limit == HSPEC_LIMIT_SGD ? setup->training.learning_rate / (double)(setup->B * H * setup->L) : 0;
+    for (size_t h = 0; h < H; h++) {
+        r = fmax(r, start->residual[h * H + h]);
+    }
+    return r < 0.1;
+}
+
 static void lay_out(hspec_flow *flow, size_t size)
 {
     const size_t H = flow->H, HH = hspec_memory_mul(H, H);
@@ -75,6 +87,7 @@ hspec_status hspec_flow_create(const hspec_setup *setup, hspec_limit limit, cons
     hspec_nodes_params with = *nodes;
     with.noise = created.noise;
     with.closed = 1;
+    with.split = residual_is_small(setup, limit, start);
     const hspec_status status =
         hspec_field_create(setup->signal, layer, setup->L, &with, 1, threads, &created.field, err);
     if (status != HSPEC_OK) {

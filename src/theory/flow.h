@@ -35,7 +35,7 @@ typedef struct hspec_flow {
 } hspec_flow;
 
 /** @param start copied: the variables that are not trained, and which heads are equal
- *  @param nodes `noise` and `closed` are set here
+ *  @param nodes `noise`, `closed` and `split` are set here
  *  @return OK, EARG, ENOMEM */
 hspec_status hspec_flow_create(const hspec_setup *setup, hspec_limit limit, const hspec_nodes_params *nodes,
                                const hspec_order *start, int threads, hspec_flow *flow, hspec_error *err);

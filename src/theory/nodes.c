@@ -9,6 +9,8 @@
 /** Base points are kept up to this many doubles. */
 #define MAX_STORED ((size_t)1 << 25)
 #define MIN_BITS 3
+/** Of all nodes, when they are split. */
+#define SILENT_SHARE 0.4
 
 /** Which features take part in the signs of one element, as groups: group[f] < groups has a sign of its own.
  *  @return the number of groups */
@@ -61,7 +63,9 @@ static hspec_status lay_out(const hspec_signal *signal, hspec_nodes *nodes, cons
         symmetric = hspec_arena_take(&nodes->arena, F, sizeof *symmetric);
         group = hspec_arena_take(&nodes->arena, F, sizeof *group);
         nodes->deviation = hspec_arena_doubles(&nodes->arena, F);
-        nodes->lattice = hspec_arena_take(&nodes->arena, Q, sizeof *nodes->lattice);
+        for (size_t i = 0; i < nodes->sets; i++) {
+            nodes->set[i].lattice = hspec_arena_take(&nodes->arena, Q, sizeof *nodes->set[i].lattice);
+        }
         if (pass == 0) {
             /* The number of elements must be known before the arrays of the elements can be. */
             const size_t most = hspec_memory_mul(signal->points ? signal->points : 1, (size_t)1 << MAX_FLIPS);
@@ -84,41 +88,64 @@ static hspec_status lay_out(const hspec_signal *signal, hspec_nodes *nodes, cons
     return HSPEC_OK;
 }
 
+static size_t blocks_of(const hspec_nodes_set *set)
+{
+    return ((size_t)1 << set->bits) / HSPEC_W;
+}
+
+/** The lattices of one kind of base points, of `count` nodes in all randomizations. */
+static hspec_status fill_set(const hspec_nodes *nodes, const hspec_nodes_params *params, double count,
+                             hspec_nodes_set *set, hspec_error *err)
+{
+    const size_t copies = set->noise ? nodes->mirrors * nodes->rotations : 1;
+    set->dims = set->normals + nodes->L * (nodes->F + (set->noise ? nodes->H : 0));
+    set->bits = hspec_lattice_bits(count / ((double)nodes->elements * (double)(copies * nodes->randomizations)));
+    set->bits = set->bits < MIN_BITS ? MIN_BITS : set->bits;
+    set->weight = 1 / ((double)copies * (double)((size_t)1 << set->bits));
+    set->silent = nodes->sets > 1 && set->noise ? -1 / (double)((size_t)1 << set->bits) : 0;
+    const size_t first = set->silent != 0 ? nodes->randomizations + 1 : 1; /* the sets are independent */
+    for (size_t q = 0; q < nodes->randomizations; q++) {
+        set->lattice[q] = (hspec_lattice){hspec_random_stream(params->seed, first + q, HSPEC_PURPOSE_NODES), set->bits};
+    }
+    const size_t blocks = blocks_of(set);
+    const size_t all = hspec_memory_mul(hspec_memory_mul(nodes->randomizations * blocks, set->dims), HSPEC_W);
+    if (all > MAX_STORED) {
+        return HSPEC_OK;
+    }
+    set->stored = hspec_memory_alloc(all, sizeof *set->stored);
+    if (!set->stored) {
+        return hspec_error_memory(err, hspec_memory_mul(all, sizeof *set->stored));
+    }
+    for (size_t q = 0; q < nodes->randomizations; q++) {
+        for (size_t block = 0; block < blocks; block++) {
+            double *place = set->stored + (q * blocks + block) * set->dims * HSPEC_W;
+            hspec_lattice_bulk()->normals(&set->lattice[q], block, 0, set->dims, place);
+        }
+    }
+    return HSPEC_OK;
+}
+
 hspec_status hspec_nodes_create(const hspec_signal *signal, size_t heads, size_t tokens,
                                 const hspec_nodes_params *params, hspec_nodes *nodes, hspec_error *err)
 {
+    const int split = params->noise && params->split;
     hspec_nodes created = {.H = heads,
                            .L = tokens,
                            .F = hspec_signal_features(signal),
                            .randomizations = params->randomizations,
-                           .normals = hspec_signal_normals(signal),
                            .mirrors = params->noise ? 2 : 1,
-                           .rotations = params->noise && params->closed ? heads : 1};
-    created.dims = created.normals + tokens * (created.F + (params->noise ? heads : 0));
-    HSPEC_TRY(lay_out(signal, &created, params, err));
-    const double copies =
-        (double)created.elements * (double)created.mirrors * (double)created.rotations * (double)params->randomizations;
-    created.bits = hspec_lattice_bits(params->nodes / copies);
-    created.bits = created.bits < MIN_BITS ? MIN_BITS : created.bits;
-    for (size_t q = 0; q < created.randomizations; q++) {
-        created.lattice[q] =
-            (hspec_lattice){hspec_random_stream(params->seed, q + 1, HSPEC_PURPOSE_NODES), created.bits};
+                           .rotations = params->noise && params->closed ? heads : 1,
+                           .sets = split ? 2 : 1};
+    hspec_status status = lay_out(signal, &created, params, err);
+    for (size_t i = 0; i < created.sets && status == HSPEC_OK; i++) {
+        const double share = !split ? 1 : i == 0 ? SILENT_SHARE : 1 - SILENT_SHARE;
+        created.set[i].normals = hspec_signal_normals(signal);
+        created.set[i].noise = split ? i == 1 : params->noise;
+        status = fill_set(&created, params, share * params->nodes, &created.set[i], err);
     }
-    const size_t blocks = hspec_nodes_blocks(&created);
-    const size_t all = hspec_memory_mul(hspec_memory_mul(created.randomizations * blocks, created.dims), HSPEC_W);
-    if (all <= MAX_STORED) {
-        double *stored = hspec_memory_alloc(all, sizeof *stored);
-        if (!stored) {
-            hspec_nodes_free(&created);
-            return hspec_error_memory(err, hspec_memory_mul(all, sizeof *stored));
-        }
-        for (size_t q = 0; q < created.randomizations; q++) {
-            for (size_t block = 0; block < blocks; block++) {
-                double *place = stored + (q * blocks + block) * created.dims * HSPEC_W;
-                hspec_lattice_bulk()->normals(&created.lattice[q], block, 0, created.dims, place);
-            }
-        }
-        created.stored = stored;
+    if (status != HSPEC_OK) {
+        hspec_nodes_free(&created);
+        return status;
     }
     *nodes = created;
     return HSPEC_OK;
@@ -126,21 +153,33 @@ hspec_status hspec_nodes_create(const hspec_signal *signal, size_t heads, size_t
 
 void hspec_nodes_free(hspec_nodes *nodes)
 {
-    hspec_memory_free(nodes->stored);
-    nodes->stored = NULL;
+    for (size_t i = 0; i < nodes->sets; i++) {
+        hspec_memory_free(nodes->set[i].stored);
+        nodes->set[i].stored = NULL;
+    }
     hspec_arena_free(&nodes->arena);
 }
 
 size_t hspec_nodes_blocks(const hspec_nodes *nodes)
 {
-    return ((size_t)1 << nodes->bits) / HSPEC_W;
+    return blocks_of(&nodes->set[0]) + (nodes->sets > 1 ? blocks_of(&nodes->set[1]) : 0);
 }
 
-const double *hspec_nodes_block(const hspec_nodes *nodes, size_t randomization, size_t block, double *scratch)
+size_t hspec_nodes_dims(const hspec_nodes *nodes)
 {
-    if (nodes->stored) {
-        return nodes->stored + (randomization * hspec_nodes_blocks(nodes) + block) * nodes->dims * HSPEC_W;
+    return nodes->set[nodes->sets - 1].dims;
+}
+
+hspec_nodes_block hspec_nodes_get(const hspec_nodes *nodes, size_t randomization, size_t block, double *scratch)
+{
+    const hspec_nodes_set *set = &nodes->set[0];
+    if (block >= blocks_of(set)) {
+        block -= blocks_of(set);
+        set = &nodes->set[1];
     }
-    hspec_lattice_bulk()->normals(&nodes->lattice[randomization], block, 0, nodes->dims, scratch);
-    return scratch;
+    if (set->stored) {
+        return (hspec_nodes_block){set, set->stored + (randomization * blocks_of(set) + block) * set->dims * HSPEC_W};
+    }
+    hspec_lattice_bulk()->normals(&set->lattice[randomization], block, 0, set->dims, scratch);
+    return (hspec_nodes_block){set, scratch};
 }

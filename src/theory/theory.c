@@ -20,6 +20,8 @@
 /** Absolute errors are held this much below relative ones: small deviations between heads matter, they grow. */
 #define ABSOLUTE 1e-3
 #define MAX_STEPS 200000
+/** Rows whose loss is taken together. */
+#define LOSS_ROWS 16
 
 struct hspec_theory {
     hspec_setup setup;
@@ -28,7 +30,7 @@ struct hspec_theory {
     int threads;
     size_t nodes;
     double tolerance;
-    size_t rows, done;
+    size_t rows, done, measured;                      /* measured: rows with their loss */
     int told;                                         /* the warning about equal heads */
     uint64_t *step;                                   /* [T] */
     double *time, *m, *r, *b, *s, *loss, *loss_error; /* [T]... */
@@ -192,6 +194,7 @@ hspec_status hspec_theory_create(const hspec_task_params *task, const hspec_laye
         hspec_grid_fill(created->setup.steps, training->records, training->spacing, created->step);
         for (size_t row = 0; row < created->rows; row++) {
             created->time[row] = (double)created->step[row] / (double)created->setup.D;
+            created->loss[row] = created->loss_error[row] = NAN;
         }
         status = start_solver(created, err);
     }
@@ -275,24 +278,21 @@ static hspec_status advance(hspec_theory *theory, hspec_error *err)
     return HSPEC_OK;
 }
 
-/** The loss of the rows from `first` on. */
-static hspec_status take_loss(hspec_theory *theory, size_t first, hspec_error *err)
+/** The loss of the rows that have none yet. */
+static hspec_status take_loss(hspec_theory *theory, hspec_error *err)
 {
-    const size_t n = theory->done - first, H = theory->setup.H, F = theory->setup.F;
-    hspec_order *states = hspec_memory_alloc(n, sizeof *states);
-    if (!states) {
-        return hspec_error_memory(err, n * sizeof *states);
-    }
+    const size_t first = theory->measured, n = theory->done - first, H = theory->setup.H, F = theory->setup.F;
+    const size_t nodes = theory->nodes < HSPEC_RECORD_NODES ? theory->nodes : HSPEC_RECORD_NODES;
+    hspec_order states[LOSS_ROWS];
     for (size_t i = 0; i < n; i++) {
         const size_t row = first + i;
         states[i] =
             (hspec_order){theory->m + row * H * F, theory->r + row * H * H, theory->b + row * H, theory->s[row]};
     }
-    const hspec_status status =
-        hspec_population_loss(&theory->task, &theory->setup.layer, theory->nodes, LOSS_SEED, theory->threads, n, states,
-                              theory->loss + first, theory->loss_error + first, err);
-    hspec_memory_free(states);
-    return status;
+    HSPEC_TRY(hspec_population_loss(&theory->task, &theory->setup.layer, nodes, LOSS_SEED, theory->threads, n, states,
+                                    theory->loss + first, theory->loss_error + first, err));
+    theory->measured = theory->done;
+    return HSPEC_OK;
 }
 
 hspec_status hspec_theory_run(hspec_theory *theory, const hspec_monitor *monitor, hspec_error *err)
@@ -301,20 +301,22 @@ hspec_status hspec_theory_run(hspec_theory *theory, const hspec_monitor *monitor
         return hspec_error_set(err, HSPEC_EARG, "hspec_theory_run: theory must not be NULL");
     }
     warn_of_twins(theory, monitor);
-    const size_t first = theory->done == 1 ? 0 : theory->done;
     hspec_status status = HSPEC_OK;
     while (theory->done < theory->rows && status == HSPEC_OK) {
+        if (theory->done - theory->measured == LOSS_ROWS) {
+            HSPEC_TRY(take_loss(theory, err));
+        }
         status = advance(theory, err);
         const hspec_event event = {
             .kind = HSPEC_EVENT_PROGRESS, .done = (double)theory->done, .total = (double)theory->rows};
         if (status == HSPEC_OK && monitor && monitor->notify && monitor->notify(monitor->user, &event)) {
-            status = hspec_error_set(err, HSPEC_ESTOPPED, "stopped at t = %g of %g", theory->time[theory->done - 1],
-                                     theory->time[theory->rows - 1]);
+            return hspec_error_set(err, HSPEC_ESTOPPED, "stopped at t = %g of %g", theory->time[theory->done - 1],
+                                   theory->time[theory->rows - 1]);
         }
     }
-    if (first < theory->done) { /* also for rows before a failure */
+    if (theory->measured < theory->done) { /* also before a failure */
         hspec_error second = {0};
-        const hspec_status loss = take_loss(theory, first, &second);
+        const hspec_status loss = take_loss(theory, &second);
         if (loss != HSPEC_OK && status == HSPEC_OK) {
             status = hspec_error_set(err, loss, "%s", second.message);
         }

@@ -32,12 +32,14 @@ static hspec_signal *signal(int gaussian)
     return made;
 }
 
+/* noise 2: split nodes */
 static void make(hspec_field *field, int gaussian, hspec_activation activation, int noise, size_t sets, int threads)
 {
     hspec_signal *s = signal(gaussian);
     hspec_layer_params layer = hspec_layer_default(H);
     layer.activation = activation;
-    const hspec_nodes_params params = {.nodes = 3000, .randomizations = sets, .seed = 5, .noise = noise, .closed = 1};
+    const hspec_nodes_params params = {
+        .nodes = 3000, .randomizations = sets, .seed = 5, .noise = noise > 0, .closed = 1, .split = noise > 1};
     assert_int_equal(hspec_field_create(s, &layer, L, &params, 2, threads, field, NULL), HSPEC_OK);
     hspec_signal_free(s);
 }
@@ -74,10 +76,10 @@ static double slope(hspec_field *field, size_t offset)
 static void test_gradients(void **state)
 {
     (void)state;
-    for (int gaussian = 0; gaussian < 2; gaussian++) {
+    for (int form = 0; form < 4; form++) {
         for (int activation = 0; activation < 3; activation++) {
             hspec_field field;
-            make(&field, gaussian, (hspec_activation)activation, 1, 1, 1);
+            make(&field, form % 2, (hspec_activation)activation, 1 + form / 2, 1, 1);
             const hspec_field_places *p = &field.places;
             double out[SIZE_MOST];
             evaluate(&field, &here, HSPEC_FIELD_ALL, out);
@@ -116,9 +118,9 @@ static void test_equal_heads(void **state)
         r[i] = i % (H + 1) == 0 ? 0.3 : 0.1;
     }
     (void)hspec_dense_symmetric_root(H, r, v.R, scratch);
-    for (int activation = 0; activation < 3; activation++) {
+    for (int form = 0; form < 6; form++) {
         hspec_field field;
-        make(&field, 0, (hspec_activation)activation, 1, 1, 1);
+        make(&field, 0, (hspec_activation)(form % 3), 1 + form / 3, 1, 1);
         double out[SIZE_MOST];
         evaluate(&field, &v, HSPEC_FIELD_ALL, out);
         const double *dm = out + field.places.alignment;
@@ -149,7 +151,7 @@ static void test_symmetric_feature(void **state)
     for (int kind = 0; kind < 2; kind++) {
         hspec_field field;
         if (kind) {
-            make(&field, 1, HSPEC_SOFTMAX, 1, 1, 1);
+            make(&field, 1, HSPEC_SOFTMAX, 2, 1, 1);
         } else {
             hspec_signal *s = NULL;
             const hspec_layer_params layer = hspec_layer_default(H);
@@ -174,8 +176,8 @@ static void test_zero_root_and_threads(void **state)
     (void)state;
     hspec_field one;
     hspec_field two;
-    make(&one, 0, HSPEC_SOFTMAX1, 1, 4, 1);
-    make(&two, 0, HSPEC_SOFTMAX1, 1, 4, 2);
+    make(&one, 0, HSPEC_SOFTMAX1, 2, 4, 1);
+    make(&two, 0, HSPEC_SOFTMAX1, 2, 4, 2);
     double a[SIZE_MOST];
     double b[SIZE_MOST];
     evaluate(&one, &here, HSPEC_FIELD_ALL, a);
@@ -210,12 +212,12 @@ static double quadrature(double m, double r)
     return sum;
 }
 
-static void test_quadrature(void **state)
+static void against_quadrature(int split)
 {
-    (void)state;
     const hspec_signal_params params = {.kind = HSPEC_SIGNAL_FLIPPED, .strength = 3.0, .probability = 0.7};
     const hspec_layer_params layer = hspec_layer_default(1);
-    const hspec_nodes_params nodes = {.nodes = 200000, .randomizations = 8, .seed = 3, .noise = 1, .closed = 1};
+    const hspec_nodes_params nodes = {
+        .nodes = 200000, .randomizations = 8, .seed = 3, .noise = 1, .closed = 1, .split = split};
     hspec_signal *s = NULL;
     hspec_field field;
     assert_int_equal(hspec_signal_create(&params, &s, NULL), HSPEC_OK);
@@ -238,6 +240,13 @@ static void test_quadrature(void **state)
     }
     hspec_field_free(&field);
     hspec_signal_free(s);
+}
+
+static void test_quadrature(void **state)
+{
+    (void)state;
+    against_quadrature(0);
+    against_quadrature(1);
 }
 
 int main(void)
