@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Builds the benchmarks and runs them beside their peers, one core each. usage: run.sh [quick] [NAME]
-# NAME: only groups whose name contains it (normals, explicit, reduced, reduced-any-D ...).
+# NAME: only groups whose name contains it (normals, explicit, reduced, reduced-any-D ...); nodes: errors, not times.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 options=()
@@ -13,6 +13,9 @@ for argument in "$@"; do
 done
 scripts/deps.sh build bench
 scripts/configure-build.sh release bench
+if [ "${*: -1}" = nodes ]; then
+    exec build/bench/nodes
+fi
 programs=(build/bench/bench_*)
 for peer in bench/peers/*.c; do
     programs+=("build/bench/$(basename "$peer" .c)")

@@ -42,3 +42,6 @@ foreach(source IN LISTS hspec_peers)
     hspec_bench(${source} LIBRARIES m)
     target_compile_options(${name} PRIVATE $<$<BOOL:${hspec_has_native}>:-march=native> -ffp-contract=fast)
 endforeach()
+
+# Errors, not times: run by itself.
+hspec_bench(bench/nodes.c LIBRARIES headspec_whole ${hspec_libraries})
