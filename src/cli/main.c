@@ -124,9 +124,20 @@ static hspec_status dispatch(int argc, char **argv, hspec_error *err)
         }
         return HSPEC_OK;
     }
+    /* help [COMMAND], as many programs have it */
+    const int help = strcmp(word, "help") == 0;
+    if (help && argc > 3) {
+        return hspec_error_set(err, HSPEC_EARG, "help takes one command, found '%s' behind it",
+                               hspec_config_tree_printable(argv[3], strlen(argv[3])).text);
+    }
+    if (help && argc == 2) {
+        hspec_help_program();
+        return HSPEC_OK;
+    }
+    word = help ? argv[2] : word;
     for (const hspec_cli_command *const *c = hspec_cli_commands; *c; c++) {
         if (strcmp((*c)->name, word) == 0) {
-            return run_command(*c, argc, argv, err);
+            return help ? hspec_help_command(*c, err) : run_command(*c, argc, argv, err);
         }
     }
     return unknown_command(word, err);

@@ -264,6 +264,10 @@ static hspec_status check_positional(const parser *p, size_t count)
                                command->name, shown(p->positional[most]).text, command->name, command->usage);
     }
     for (size_t i = 0; i < count && i < named; i++) {
+        if (p->positional[i][0] == '\0') {
+            return hspec_error_set(p->err, HSPEC_EARG, "%s: %s: found an empty name", command->name,
+                                   command->arguments[i]);
+        }
         if (!is_choice(command->arguments[i], p->positional[i])) {
             return hspec_error_set(p->err, HSPEC_EARG, "%s: found '%s', allowed: %s", command->name,
                                    shown(p->positional[i]).text, command->arguments[i]);
