@@ -11,6 +11,7 @@
  *   6. Population loss              the expected loss at given order parameters
  *   7. Theory                       order parameters as D grows
  *   8. Bayes risk                   the posterior of the position, and what no layer can beat
+ *   10. Stability                   how fast heads part at a fixed point, and in which order
  *   11. Phases                      when features are learned, how fast, by which heads
  *   12. Experiments and archives    YAML in, HDF5 out (built with HEADSPEC_IO)
  *
@@ -443,6 +444,66 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_bayes_posterior(const hspec_signal *
  *  @return OK, EARG, ENOMEM, ENONFINITE. Outputs untouched on error. */
 HSPEC_API HSPEC_MUST_USE hspec_status hspec_bayes_risk(const hspec_task_params *task, size_t nodes, uint64_t seed,
                                                        int threads, double *risk, double *error, hspec_error *err);
+
+/* ---- 10. Stability ----------------------------------------------------------------------------------------------- */
+
+typedef enum hspec_stability_at {
+    HSPEC_STABILITY_UNSPECIALIZED, /**< where the flow of equal heads ends from a small push along mu = E theta; the
+                                        origin if mu = 0 */
+    HSPEC_STABILITY_ORIGIN         /**< m = 0 */
+} hspec_stability_at;
+
+/** One way to move away from the point. */
+typedef struct hspec_stability_mode {
+    double rate;          /**< of exponential growth, per unit of t: -eta times an eigenvalue of the Hessian of E */
+    double rate_error;    /**< its standard error, by the nodes */
+    double closed_form;   /**< softmax at the origin: the rate for small weights and r = 0; else NaN */
+    size_t feature;       /**< index of the largest component of the vector; F and beyond: bias, scale */
+    const double *vector; /**< [components], length 1: along the features, then bias and scale as far as they take part */
+    double time;          /**< deviations: t at which they are as large as `level`; NaN: they do not grow, or never begin */
+    double samples;       /**< N = B D t */
+} hspec_stability_mode;
+
+/** What there is to know about the point; the arrays belong to the stability object. */
+typedef struct hspec_stability_report {
+    hspec_stability_at at; /**< where it is: `origin` also when mu = 0 took it there */
+    size_t heads, features;
+    const double *alignment; /**< [F] m_hf of every head */
+    double residual;         /**< r_hh' of every pair of heads: 0 in the flow */
+    double bias, scale;      /**< of every head */
+    double loss, loss_error;
+    const double *gradient;       /**< [F] dE/dm_hf for every head */
+    const double *gradient_error; /**< [F] at the origin; 0 at the fixed point, where the gradient is solved for */
+    size_t mean_modes;            /**< F, + 1 for a trained bias (not bayes), + 1 for a trained scale */
+    const hspec_stability_mode *mean; /**< [mean_modes] all heads together, largest rate first */
+    int mean_bias, mean_scale;        /**< do bias and scale take part in them? in this order, behind the features */
+    size_t deviation_modes;           /**< F, + 1 for trained biases of each head; 0 for one head */
+    const hspec_stability_mode *deviation; /**< [deviation_modes] heads against each other, largest rate first; each one
+                                                H - 1 times */
+    double residual_rate;       /**< of deviations between heads along a direction of pure noise; NaN for one head */
+    double residual_rate_error; /**< its standard error */
+    double residual_growth;     /**< of the residual of deviations, r_hh - r_hh', while it is small; NaN for one head */
+    double level;               /**< at which a deviation counts as large: 0.5 */
+} hspec_stability_report;
+
+typedef struct hspec_stability hspec_stability;
+
+/** Linear stability of equal heads (docs/theory.md, "Stability").
+ *
+ *  @param training in  learning rate, batch and the start (for the predicted times)
+ *  @param params   in  limit and nodes
+ *  @param threads  in  0: as many as OpenMP offers. Results do not depend on it.
+ *  @return OK; EARG (which parameter, what is allowed); ENOMEM; ENONFINITE (the flow of equal heads does not come to
+ *          rest: the message says where it got). */
+HSPEC_API HSPEC_MUST_USE hspec_status hspec_stability_create(const hspec_task_params *task,
+                                                             const hspec_layer_params *layer,
+                                                             const hspec_training_params *training,
+                                                             const hspec_theory_params *params, hspec_stability_at at,
+                                                             int threads, hspec_stability **stability,
+                                                             hspec_error *err);
+HSPEC_API void hspec_stability_free(hspec_stability *stability);
+/** Fills the view. */
+HSPEC_API void hspec_stability_view(const hspec_stability *stability, hspec_stability_report *report);
 
 /* ---- 11. Phases -------------------------------------------------------------------------------------------------- */
 
