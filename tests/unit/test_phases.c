@@ -140,7 +140,7 @@ static void test_crossings(void **state)
     for (size_t i = 0; i < ROWS; i++) {
         *at(&t, i, 0, 0) = *at(&t, i, 1, 0) = 1.2;
         *at(&t, i, 2, 0) = -1.2;
-        *at(&t, i, 3, 0) = 0.02 * (30.25 - times[i]);
+        *at(&t, i, 3, 0) = (times[i] < 29 ? 0.04 : 0.02) * (30.25 - times[i]); /* slower near zero */
         *at(&t, i, 4, 0) = i % 2 ? 0.049 : -0.049;
         *at(&t, i, 5, 0) = 0.3 - 0.003 * times[i] - 0.02; /* ends at -0.0185 */
     }
@@ -225,6 +225,21 @@ static void test_growth(void **state)
     assert_int_equal(r.feature[1].first, 20);
     near(r.feature[0].growth, rate[0], 1e-9);
     near(r.feature[1].growth, rate[1], 1e-9);
+    hspec_phases_free(phases);
+}
+
+/* Behind a new pattern the deviation only decays, though it is least before: that is no growth. */
+static void test_decay(void **state)
+{
+    (void)state;
+    const hspec_phases_trajectory t = made(40, 3, 1);
+    for (size_t i = 0; i < 40; i++) {
+        *at(&t, i, i < 10 ? 0 : 1, 0) = i < 10 ? 1e-5 : 1e-2 * exp(-0.1 * times[i]);
+    }
+    hspec_phases_report r;
+    hspec_phases *phases = read_phases(&t, 0.5, &r);
+    assert_true(isnan(r.feature[0].growth) && isnan(r.feature[0].growth_error));
+    assert_true(r.feature[0].points == 0 && r.feature[0].first == 0);
     hspec_phases_free(phases);
 }
 
@@ -382,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_splits_and_owners),
         cmocka_unit_test(test_crossings),
         cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_decay),
         cmocka_unit_test(test_line),
         cmocka_unit_test(test_few_rows),
         cmocka_unit_test(test_one_head),
