@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/** The first set is the nodes of the theory's slope. */
+/** The first set is the nodes of the theory's slope (theory.c), the next ones have the next seeds. */
 #define NODES_SEED 2
 /** Runge-Kutta steps are no longer than this over the largest rate. */
 #define STEP 0.1
@@ -264,7 +264,7 @@ static hspec_status look_at_rows(const predictor *p, int *noise, hspec_error *er
 static hspec_status predict_all(predictor *p, const hspec_setup *setup, const hspec_phases_nodes *nodes, int threads,
                                 hspec_error *err)
 {
-    hspec_nodes_params with = {.nodes = (double)nodes->nodes, .randomizations = 1, .seed = NODES_SEED};
+    hspec_nodes_params with = {.nodes = (double)nodes->nodes, .randomizations = 1, .seed = NODES_SEED, .split = 1};
     HSPEC_TRY(look_at_rows(p, &with.noise, err));
     if (setup->F != p->F) {
         return hspec_error_set(err, HSPEC_EARG, "task.signal: found %zu features, allowed %zu, as in the phases",
