@@ -67,7 +67,7 @@ static hspec_status add_dataset(cJSON *list, const hspec_archive_dataset *datase
     HSPEC_TRY(hspec_json_text(object, "type", hspec_archive_table_type(dataset->type), err));
     HSPEC_TRY(hspec_json_list(object, "shape", &shape, err));
     for (size_t i = 0; i < dataset->rank; i++) {
-        HSPEC_TRY(append(shape, cJSON_CreateNumber((double)dataset->dims[i]), err));
+        HSPEC_TRY(append(shape, hspec_json_item((double)dataset->dims[i]), err));
     }
     HSPEC_TRY(add_names(object, dataset, err));
     HSPEC_TRY(hspec_json_text(object, "unit", dataset->unit, err));
@@ -82,7 +82,7 @@ static hspec_status add_heads(cJSON *parent, const char *key, const double *m, s
     for (size_t h = 0; h < H; h++) {
         HSPEC_TRY(append_list(heads, &features, err));
         for (size_t f = 0; f < F; f++) {
-            HSPEC_TRY(append(features, cJSON_CreateNumber(m[h * F + f]), err));
+            HSPEC_TRY(append(features, hspec_json_item(m[h * F + f]), err));
         }
     }
     return HSPEC_OK;
@@ -119,7 +119,7 @@ static hspec_status add_sgd(cJSON *object, const hspec_archive_sgd *from, hspec_
     HSPEC_TRY(hspec_json_number(sgd, "final_time", t->time[t->rows - 1], err));
     HSPEC_TRY(hspec_json_list(sgd, "final_loss", &loss, err));
     for (size_t s = 0; s < t->seeds; s++) {
-        HSPEC_TRY(append(loss, cJSON_CreateNumber(from->loss[s * t->rows + t->rows - 1]), err));
+        HSPEC_TRY(append(loss, hspec_json_item(from->loss[s * t->rows + t->rows - 1]), err));
     }
     return add_alignment(sgd, t, err);
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,24 @@ hspec_status hspec_json_object(cJSON **object, hspec_error *err)
     return HSPEC_OK;
 }
 
+cJSON *hspec_json_item(double value)
+{
+    if (!isfinite(value)) {
+        return cJSON_CreateNull();
+    }
+    char digits[32];
+    for (int precision = 15; precision <= 17; precision++) {
+        (void)snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value) {
+            break;
+        }
+    }
+    return cJSON_CreateRaw(digits);
+}
+
 hspec_status hspec_json_number(cJSON *object, const char *key, double value, hspec_error *err)
 {
-    return json_put(object, key, cJSON_CreateNumber(value), err);
+    return json_put(object, key, hspec_json_item(value), err);
 }
 
 hspec_status hspec_json_integer(cJSON *object, const char *key, uint64_t value, hspec_error *err)
@@ -83,7 +99,7 @@ hspec_status hspec_json_numbers(cJSON *object, const char *key, const double *va
     cJSON *list = NULL;
     HSPEC_TRY(hspec_json_list(object, key, &list, err));
     for (size_t i = 0; i < n; i++) {
-        HSPEC_TRY(json_append(list, cJSON_CreateNumber(values[i]), err));
+        HSPEC_TRY(json_append(list, hspec_json_item(values[i]), err));
     }
     return HSPEC_OK;
 }

@@ -11,6 +11,8 @@
 
 /* Build the object with cJSON's own calls or with these, which return ENOMEM instead of NULL.
  * Numbers that are not finite become null. */
+/** A number with the fewest digits, 15 to 17, that read back as the same number; NULL: no memory. */
+cJSON *hspec_json_item(double value);
 hspec_status hspec_json_object(cJSON **object, hspec_error *err);
 hspec_status hspec_json_number(cJSON *object, const char *key, double value, hspec_error *err);
 /** Every digit is printed, also above 2^53. */

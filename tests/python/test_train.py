@@ -108,6 +108,8 @@ class Results(Train):
                     r = file["sgd/residual"][()]
                 self.assertEqual((told["seeds"], told["rows"], told["steps"], told["time"]), (8, 51, 10000, 100))
                 self.assertAlmostEqual(told["final_loss"], loss[:, -1].mean(), places=12)
+                shown = json.loads(run("info", path, "--json")[0])["sgd"]
+                self.assertEqual(shown["final_loss"], loss[:, -1].tolist())  # all digits
                 self.assertEqual((t[0], t[-1]), (0, 100))
                 np.testing.assert_allclose(m[:, 0], np.tile([0.1, 0, -0.1], (8, 1)), rtol=0, atol=1e-12)
                 mean = m.mean(axis=0)
