@@ -578,6 +578,7 @@ typedef struct hspec_phases_nodes {
     int own;       /**< 0: `predicted` is the mean over the sets. 1: it is taken on the first one, the nodes on which
                         hspec_theory_run integrates with as many nodes; the error then is that of one set */
     size_t points; /**< rows at which the equations are taken, >= 2; between them they are interpolated */
+    hspec_limit limit; /**< in which the trajectory was integrated; sgd for a run */
 } hspec_phases_nodes;
 
 /** Fills in `predicted` of every feature whose growth was fitted: deviations move by the linear equations around the

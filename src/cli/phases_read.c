@@ -94,7 +94,7 @@ static hspec_status read_seed(hspec_phases_read *read, size_t i, hspec_error *er
                                          t->bias + row * t->heads,
                                          t->scale + row};
     const size_t each = nodes_of(read, &read->run) / SETS;
-    const hspec_phases_nodes nodes = {each > NODES_MIN ? each : NODES_MIN, SETS, 0, SEED_POINTS};
+    const hspec_phases_nodes nodes = {each > NODES_MIN ? each : NODES_MIN, SETS, 0, SEED_POINTS, HSPEC_LIMIT_SGD};
     const hspec_status status = phases_of(read, &read->run, &one, &nodes, &read->seeds[i], err);
     return status ? hspec_error_prefix(err, status, "%s: /sgd, seed %zu", read->path, read->first + i) : HSPEC_OK;
 }
@@ -106,7 +106,7 @@ static hspec_status read_theory(hspec_phases_read *read, hspec_error *err)
                                          t->alignment, t->residual, t->bias,     t->scale};
     const size_t nodes = nodes_of(read, &read->curve);
     const int own = nodes == read->curve.experiment->theory.nodes;
-    const hspec_phases_nodes with = {nodes, SETS, own, THEORY_POINTS};
+    const hspec_phases_nodes with = {nodes, SETS, own, THEORY_POINTS, read->curve.experiment->theory.limit};
     const hspec_status status = phases_of(read, &read->curve, &one, &with, &read->theory_phases, err);
     return status ? hspec_error_prefix(err, status, "%s: /theory", read->path) : HSPEC_OK;
 }

@@ -2,6 +2,7 @@
  * What the theory says of the growth that phases.c has fitted (docs/theory.md, "Growth of deviations"). */
 #include "study/growth.h"
 #include "study/phases.h"
+#include "theory/flow.h"
 #include "theory/rates.h"
 
 #include <math.h>
@@ -264,7 +265,8 @@ static hspec_status look_at_rows(const predictor *p, int *noise, hspec_error *er
 static hspec_status predict_all(predictor *p, const hspec_setup *setup, const hspec_phases_nodes *nodes, int threads,
                                 hspec_error *err)
 {
-    hspec_nodes_params with = {.nodes = (double)nodes->nodes, .randomizations = 1, .seed = NODES_SEED, .split = 1};
+    hspec_nodes_params with = {.nodes = (double)nodes->nodes, .randomizations = 1, .seed = NODES_SEED};
+    with.split = hspec_flow_splits_nodes(setup, nodes->limit, p->t->residual);
     HSPEC_TRY(look_at_rows(p, &with.noise, err));
     if (setup->F != p->F) {
         return hspec_error_set(err, HSPEC_EARG, "task.signal: found %zu features, allowed %zu, as in the phases",

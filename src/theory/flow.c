@@ -33,14 +33,14 @@ static void find_twins(hspec_flow *flow, const hspec_order *start)
     }
 }
 
-/** Is the residual small all the way? It settles near eta / (B H L) in the limit of SGD. Nodes are split then: at r = 0.06
- *  that takes a third off the errors of the alignments, at r = 0.15 nothing, at r = 0.5 it adds a third. */
-static int residual_is_small(const hspec_setup *setup, hspec_limit limit, const hspec_order *start)
+/* In the limit of SGD the residual settles near eta / (B H L). Split nodes take a third off the errors of the alignments at
+ * r = 0.06, nothing at r = 0.15, and at r = 0.5 they add a third. */
+int hspec_flow_splits_nodes(const hspec_setup *setup, hspec_limit limit, const double *residual)
 {
     const size_t H = setup->H;
     double r = limit == HSPEC_LIMIT_SGD ? setup->training.learning_rate / (double)(setup->B * H * setup->L) : 0;
     for (size_t h = 0; h < H; h++) {
-        r = fmax(r, start->residual[h * H + h]);
+        r = fmax(r, residual[h * H + h]);
     }
     return r < 0.1;
 }
@@ -87,7 +87,7 @@ hspec_status hspec_flow_create(const hspec_setup *setup, hspec_limit limit, cons
     hspec_nodes_params with = *nodes;
     with.noise = created.noise;
     with.closed = 1;
-    with.split = residual_is_small(setup, limit, start);
+    with.split = hspec_flow_splits_nodes(setup, limit, start->residual);
     const hspec_status status =
         hspec_field_create(setup->signal, layer, setup->L, &with, 1, threads, &created.field, err);
     if (status != HSPEC_OK) {

@@ -40,6 +40,8 @@ typedef struct hspec_flow {
 hspec_status hspec_flow_create(const hspec_setup *setup, hspec_limit limit, const hspec_nodes_params *nodes,
                                const hspec_order *start, int threads, hspec_flow *flow, hspec_error *err);
 void hspec_flow_free(hspec_flow *flow);
+/** Does hspec_flow_create split the nodes: is the residual small all the way? @param residual [H][H] at the start */
+int hspec_flow_splits_nodes(const hspec_setup *setup, hspec_limit limit, const double *residual);
 /** The variables at given order parameters. @param y out [variables] */
 void hspec_flow_pack(hspec_flow *flow, const hspec_order *order, double *y);
 /** The order parameters at given variables. @param m out [H][F] @param r out [H][H] @param b out [H] @param s out scalar

@@ -47,7 +47,7 @@ static void integrate(subject *s, const double *m)
     hspec_theory_view(s->theory, &t);
     const hspec_phases_trajectory from = {t.done,      t.heads,    t.features, t.time,
                                           t.alignment, t.residual, t.bias,     t.scale};
-    const hspec_phases_nodes nodes = {s->params.nodes, 2, 1, 33};
+    const hspec_phases_nodes nodes = {s->params.nodes, 2, 1, 33, s->params.limit};
     if (hspec_phases_create(&from, 0.5, &s->phases, &err) != HSPEC_OK ||
         hspec_phases_predict(s->phases, &from, &s->task, &s->layer, &s->training, &nodes, 0, &err) != HSPEC_OK) {
         fail_msg("%s", err.message);

@@ -355,8 +355,9 @@ static void test_refusals_of_predictions(void **state)
     const hspec_task_params task = {.tokens = 3, .dimension = 100, .signal = signal};
     const hspec_layer_params layer = hspec_layer_default(2), other = hspec_layer_default(3);
     const hspec_training_params training = hspec_training_default();
-    const hspec_phases_nodes good = {64, 1, 0, 2};
-    static const hspec_phases_nodes bad[] = {{63, 1, 0, 2}, {64, 0, 0, 2}, {64, 1, 0, 1}};
+    const hspec_phases_nodes good = {64, 1, 0, 2, HSPEC_LIMIT_SGD};
+    static const hspec_phases_nodes bad[] = {
+        {63, 1, 0, 2, HSPEC_LIMIT_SGD}, {64, 0, 0, 2, HSPEC_LIMIT_SGD}, {64, 1, 0, 1, HSPEC_LIMIT_SGD}};
     assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &good, 1, &err), HSPEC_EARG);
     t.residual = residual;
     t.bias = bias;
@@ -375,7 +376,7 @@ static void test_refusals_of_predictions(void **state)
     hspec_phases_view(phases, &r);
     const double first = r.feature[0].predicted;
     assert_true(isnan(r.feature[0].predicted_error));
-    const hspec_phases_nodes own = {64, 4, 1, 2}, all = {64, 4, 0, 2};
+    const hspec_phases_nodes own = {64, 4, 1, 2, HSPEC_LIMIT_SGD}, all = {64, 4, 0, 2, HSPEC_LIMIT_SGD};
     assert_int_equal(hspec_phases_predict(phases, &t, &task, &layer, &training, &own, 1, &err), HSPEC_OK);
     hspec_phases_view(phases, &r);
     const double error = r.feature[0].predicted_error;
