@@ -459,8 +459,9 @@ typedef struct hspec_stability_mode {
     double rate_error;    /**< its standard error, by the nodes */
     double closed_form;   /**< softmax at the origin: the rate for small weights and r = 0; else NaN */
     size_t feature;       /**< index of the largest component of the vector; F and beyond: bias, scale */
-    const double *vector; /**< [components], length 1: along the features, then bias and scale as far as they take part */
-    double time;          /**< deviations: t at which they are as large as `level`; NaN: they do not grow, or never begin */
+    const double *vector; /**< [mean_modes] or [deviation_modes], length 1: features, then what takes part of b and s */
+    double time;          /**< deviations: t at which they are as large as `level`; NaN: the rate is not above twice its
+                               error, or the start is 0 */
     double samples;       /**< N = B D t */
 } hspec_stability_mode;
 
@@ -472,9 +473,9 @@ typedef struct hspec_stability_report {
     double residual;         /**< r_hh' of every pair of heads: 0 in the flow */
     double bias, scale;      /**< of every head */
     double loss, loss_error;
-    const double *gradient;       /**< [F] dE/dm_hf for every head */
-    const double *gradient_error; /**< [F] at the origin; 0 at the fixed point, where the gradient is solved for */
-    size_t mean_modes;            /**< F, + 1 for a trained bias (not bayes), + 1 for a trained scale */
+    const double *gradient;           /**< [F] dE/dm_hf for every head */
+    const double *gradient_error;     /**< [F] at the origin; 0 at the fixed point, where the gradient is solved for */
+    size_t mean_modes;                /**< F, + 1 for a trained bias (not bayes), + 1 for a trained scale */
     const hspec_stability_mode *mean; /**< [mean_modes] all heads together, largest rate first */
     int mean_bias, mean_scale;        /**< do bias and scale take part in them? in this order, behind the features */
     size_t deviation_modes;           /**< F, + 1 for trained biases of each head; 0 for one head */

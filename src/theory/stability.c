@@ -22,6 +22,12 @@
 #define PUSH 1e-2
 /** Root of the residual of deviations by which it is tried whether it grows. */
 #define NOISE 1e-3
+/** The residual is looked at once, on so many times the nodes: the derivative along noise scatters more. */
+#define MORE 16
+/** Components of a vector, and rates in units of eta, below this are rounding. */
+#define ROUNDING 1e-10
+/** A rate above so many of its standard errors is one of growth. */
+#define SURE 2
 /** An alignment at which heads count as parted, as for `phases`. */
 #define LEVEL 0.5
 
@@ -41,7 +47,8 @@ struct hspec_stability {
     int threads;
     hspec_stability_at at;
     double *x;                           /* [n] where it is, with room for all variables */
-    double *own;                         /* [n] where it is on nodes of its own */
+    double *near;                        /* [n] where it is on other nodes */
+    double *own;                         /* [n] before it was moved */
     double *slope;                       /* [n] */
     double *mu, *C;                      /* [F], [F][F] */
     double *gradient, *spread, *squares; /* [F] */
@@ -68,6 +75,7 @@ static void lay_out(hspec_stability *s)
 {
     const size_t H = s->setup.H, F = s->setup.F, most = F + 3;
     s->x = hspec_arena_doubles(&s->arena, most);
+    s->near = hspec_arena_doubles(&s->arena, most);
     s->own = hspec_arena_doubles(&s->arena, most);
     s->slope = hspec_arena_doubles(&s->arena, most);
     s->mu = hspec_arena_doubles(&s->arena, F);
@@ -157,6 +165,7 @@ static hspec_status residual_rates(hspec_stability *s, const hspec_equal *equal,
 {
     const size_t H = s->setup.H, F = s->setup.F;
     hspec_nodes_params with = *nodes;
+    with.nodes *= MORE;
     with.noise = with.closed = 1;
     hspec_field field;
     HSPEC_TRY(hspec_field_create(s->setup.signal, &s->setup.layer, s->setup.L, &with, 1, s->threads, &field, err));
@@ -184,7 +193,12 @@ static hspec_status residual_rates(hspec_stability *s, const hspec_equal *equal,
 static hspec_status analyse(hspec_stability *s, const hspec_nodes_params *nodes, double *x, double *rate,
                             double *growth, hspec_equal *equal, hspec_error *err)
 {
-    hspec_status status = hspec_equal_settle(equal, x, err);
+    memcpy(s->own, x, equal->n * sizeof *x);
+    hspec_status status = hspec_equal_polish(equal, x, NULL);
+    if (status != HSPEC_OK) { /* it was not close enough */
+        memcpy(x, s->own, equal->n * sizeof *x);
+        status = hspec_equal_settle(equal, x, err);
+    }
     if (status == HSPEC_OK) {
         hspec_equal_slope(equal, x, s->slope);
         hspec_equal_block(equal, x, s->mean.block);
@@ -235,11 +249,11 @@ static void find_modes(hspec_stability *s, modes *m)
             largest = fabs(v[i]) > fabs(v[largest]) ? i : largest;
         }
         V[best] = NAN;
-        const double sign = v[largest] < 0 ? -1 : 1;
-        for (size_t i = 0; i < n; i++) {
-            v[i] = sign * v[i] + 0.0; /* no -0 */
+        for (size_t i = 0, negative = v[largest] < 0; i < n; i++) {
+            v[i] = fabs(v[i]) < ROUNDING ? 0 : negative ? -v[i] : v[i];
         }
-        m->mode[k] = (hspec_stability_mode){.rate = A[best * n + best],
+        const double rate = A[best * n + best], flat = ROUNDING * s->setup.training.learning_rate;
+        m->mode[k] = (hspec_stability_mode){.rate = fabs(rate) < flat ? 0 : rate,
                                             .rate_error = NAN,
                                             .closed_form = NAN,
                                             .feature = largest,
@@ -296,7 +310,7 @@ static void predict_times(hspec_stability *s)
     for (size_t k = 0; k < s->deviation.size; k++) {
         hspec_stability_mode *mode = &s->deviation.mode[k];
         const double start = start_size(s, mode->vector);
-        if (mode->rate > 0 && start > 0) {
+        if (mode->rate > SURE * mode->rate_error && start > 0) {
             mode->time = fmax(0, log(LEVEL / start) / mode->rate);
             mode->samples = mode->time * (double)s->setup.B * (double)s->setup.D;
         }
@@ -329,8 +343,8 @@ static hspec_status check(hspec_stability *s, const hspec_equal *main, hspec_err
         const hspec_nodes_params nodes = nodes_params((double)s->nodes / CHECKS, CHECK_SEED + k);
         hspec_equal equal;
         HSPEC_TRY(hspec_equal_create(&s->setup, s->limit, at_origin(s), &nodes, s->threads, &equal, err));
-        memcpy(s->own, s->x, main->n * sizeof *s->own);
-        const hspec_status status = analyse(s, &nodes, s->own, &rate, &growth, &equal, err);
+        memcpy(s->near, s->x, main->n * sizeof *s->near);
+        const hspec_status status = analyse(s, &nodes, s->near, &rate, &growth, &equal, err);
         hspec_equal_free(&equal);
         HSPEC_TRY(status);
         add_check(&s->mean);
@@ -399,8 +413,8 @@ static hspec_status run(hspec_stability *s, const hspec_task_params *task, hspec
         find_modes(s, &s->mean);
         find_modes(s, &s->deviation);
         closed_forms(s);
-        predict_times(s);
         status = check(s, &equal, err);
+        predict_times(s);
     }
     hspec_equal_free(&equal);
     return status ? status : take_loss(s, task, err);
