@@ -95,7 +95,7 @@ static void test_origin(void **state)
 }
 
 /* With noise of SGD the mean residual at the origin is eta / (B H L) while it is small; the residual of deviations grows
- * at (eta^2/B) (4/(H L)^2) (1 - 1/L) (1 - 2/L). */
+ * at (eta^2/B) (4/(H L)^2) (1 - 1/L), of which the square of the update gives the share 1 - 2/L. */
 static void test_residual_at_the_origin(void **state)
 {
     (void)state;
@@ -112,6 +112,13 @@ static void test_residual_at_the_origin(void **state)
         close_to(s.report.residual_growth - 2 * s.report.residual_rate, grows, 0.05 * grows, "growth by noise");
         finish(&s);
     }
+    const double L = 5, H = 3, eta = 0.4;
+    subject s = prepare(1, mean, variance, 5, 3, HSPEC_LIMIT_SGD);
+    s.training.learning_rate = eta;
+    find(&s, HSPEC_STABILITY_ORIGIN);
+    const double grows = eta * eta * 4 / (H * H * L * L) * (1 - 1 / L);
+    close_to(s.report.residual_growth, grows, 0.1 * grows + 10 * s.report.residual_rate_error, "growth in all");
+    finish(&s);
 }
 
 /* ---- the loss itself, on other nodes --------------------------------------------------------------------------------- */
@@ -168,8 +175,8 @@ static void test_residual_rate(void **state)
             }
             const double allowed = 5 * hypot(r->residual_rate_error, r->deviation[k].rate_error);
             close_to(r->residual_rate, r->deviation[k].rate, allowed, "rate of noise");
-            if (activation == HSPEC_BAYES && limit) {
-                close_to(r->residual_rate, 0, allowed, "bayes");
+            if (activation == HSPEC_BAYES) { /* for any equal heads */
+                close_to(r->residual_rate, 0, 5 * r->residual_rate_error, "bayes");
             }
             assert_true(!limit || activation != HSPEC_SOFTMAX || r->residual_rate < -3 * r->residual_rate_error);
             assert_true(!limit || r->residual_growth == 2 * r->residual_rate);
