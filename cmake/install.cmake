@@ -5,6 +5,7 @@ install(TARGETS headspec EXPORT headspecTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/headspec.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/headspec DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET headspec_program)
     install(TARGETS headspec_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     # Under the names that the shells look for.

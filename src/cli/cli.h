@@ -29,7 +29,7 @@ typedef struct hspec_cli_command {
 } hspec_cli_command;
 
 extern const hspec_cli_command hspec_cmd_new, hspec_cmd_check, hspec_cmd_train, hspec_cmd_theory, hspec_cmd_bayes,
-    hspec_cmd_stability, hspec_cmd_info, hspec_cmd_phases, hspec_cmd_plot, hspec_cmd_completion;
+    hspec_cmd_optimum, hspec_cmd_stability, hspec_cmd_info, hspec_cmd_phases, hspec_cmd_plot, hspec_cmd_completion;
 
 /** The commands in the order of `headspec --help`, ends with NULL (main.c). */
 extern const hspec_cli_command *const hspec_cli_commands[];

@@ -104,6 +104,21 @@ hspec_status hspec_json_numbers(cJSON *object, const char *key, const double *va
     return HSPEC_OK;
 }
 
+hspec_status hspec_json_matrix(cJSON *object, const char *key, const double *values, size_t rows, size_t columns,
+                               hspec_error *err)
+{
+    cJSON *list = NULL;
+    HSPEC_TRY(hspec_json_list(object, key, &list, err));
+    for (size_t i = 0; i < rows; i++) {
+        cJSON *row = cJSON_CreateArray();
+        HSPEC_TRY(json_append(list, row, err));
+        for (size_t j = 0; j < columns; j++) {
+            HSPEC_TRY(json_append(row, hspec_json_item(values[i * columns + j]), err));
+        }
+    }
+    return HSPEC_OK;
+}
+
 hspec_status hspec_json_texts(cJSON *object, const char *key, char *const *values, size_t n, hspec_error *err)
 {
     cJSON *list = NULL;

@@ -21,6 +21,9 @@ hspec_status hspec_json_text(cJSON *object, const char *key, const char *value, 
 hspec_status hspec_json_flag(cJSON *object, const char *key, int value, hspec_error *err);
 /** values [n] */
 hspec_status hspec_json_numbers(cJSON *object, const char *key, const double *values, size_t n, hspec_error *err);
+/** values [rows][columns], as a list of rows */
+hspec_status hspec_json_matrix(cJSON *object, const char *key, const double *values, size_t rows, size_t columns,
+                               hspec_error *err);
 hspec_status hspec_json_texts(cJSON *object, const char *key, char *const *values, size_t n, hspec_error *err);
 /** A new object (list) under `key`, owned by `object`. */
 hspec_status hspec_json_child(cJSON *object, const char *key, cJSON **child, hspec_error *err);

@@ -20,6 +20,7 @@ const hspec_cli_command *const hspec_cli_commands[] = {
     &hspec_cmd_train,
     &hspec_cmd_theory,
     &hspec_cmd_bayes,
+    &hspec_cmd_optimum,
     &hspec_cmd_stability,
     &hspec_cmd_info,
     &hspec_cmd_phases,
