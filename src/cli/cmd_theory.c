@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/output.h"
+#include "cli/shares.h"
 #include "cli/theory_archive.h"
 #include "cli/theory_start.h"
 #include "core/status.h"
@@ -31,6 +32,7 @@ typedef struct theory {
     hspec_archive_theory result; /* its trajectory belongs to `object` */
     double seconds;
     hspec_progress progress;
+    hspec_shares shares; /* of the last row */
 } theory;
 
 /* ---- while it runs ----------------------------------------------------------------------------------------------- */
@@ -60,6 +62,37 @@ static hspec_status explain(const theory *run, hspec_status status, hspec_error 
     return hspec_error_set(err, status, "%.1500s; nothing was written", why);
 }
 
+/* The best loss of the activation, as `optimum` finds it. */
+static hspec_status add_optimum(theory *run, hspec_error *err)
+{
+    const hspec_experiment *e = run->experiment;
+    const hspec_monitor monitor = {notify, run};
+    hspec_optimum *optimum = NULL;
+    hspec_optimum_minimum best;
+    hspec_optimum_params params = hspec_optimum_default();
+    params.nodes = e->theory.nodes < params.nodes ? e->theory.nodes : params.nodes; /* a trajectory needs more */
+    hspec_progress_start(&run->progress, "optimum", "starts", 1, hspec_options_given(run->arguments, "quiet"));
+    const hspec_status status =
+        hspec_optimum_create(&e->task, &e->layer, &params, run->threads, &monitor, &optimum, err);
+    hspec_progress_clear();
+    if (status != HSPEC_OK) {
+        return explain(run, status, err);
+    }
+    hspec_optimum_view(optimum, 0, &best);
+    run->result.optimum_loss = best.loss;
+    hspec_optimum_free(optimum);
+    return HSPEC_OK;
+}
+
+static hspec_status take_shares(theory *run, hspec_error *err)
+{
+    const hspec_theory_trajectory *t = &run->result.trajectory;
+    const size_t row = t->rows - 1, H = t->heads;
+    const hspec_order last = {t->alignment + row * H * t->features, t->residual + row * H * H, t->bias + row * H,
+                              t->scale[row]};
+    return hspec_shares_create(run->experiment, &last, run->threads, &run->shares, err);
+}
+
 static hspec_status integrate(theory *run, hspec_error *err)
 {
     const hspec_experiment *e = run->experiment;
@@ -82,8 +115,11 @@ static hspec_status integrate(theory *run, hspec_error *err)
     size_t nodes = e->theory.nodes < BAYES_NODES_MAX ? e->theory.nodes : BAYES_NODES_MAX;
     HSPEC_TRY(hspec_bayes_risk(&e->task, nodes, BAYES_SEED, run->threads, &run->result.bayes_risk,
                                &run->result.bayes_risk_error, err));
+    if (hspec_options_given(run->arguments, "optimum")) {
+        HSPEC_TRY(add_optimum(run, err));
+    }
     run->seconds = hspec_progress_now() - begin;
-    return HSPEC_OK;
+    return take_shares(run, err);
 }
 
 /* ---- the report -------------------------------------------------------------------------------------------------- */
@@ -100,8 +136,12 @@ static hspec_status report_json(const theory *run, hspec_error *err)
     status = status ? status : hspec_json_number(object, "time", t->time[t->rows - 1], err);
     status = status ? status : hspec_json_number(object, "final_loss", t->loss[t->rows - 1], err);
     status = status ? status : hspec_json_number(object, "final_loss_error", t->loss_error[t->rows - 1], err);
+    status = status ? status : hspec_shares_json(&run->shares, object, err);
     status = status ? status : hspec_json_number(object, "bayes_risk", run->result.bayes_risk, err);
     status = status ? status : hspec_json_number(object, "bayes_risk_error", run->result.bayes_risk_error, err);
+    if (!isnan(run->result.optimum_loss)) {
+        status = status ? status : hspec_json_number(object, "optimum_loss", run->result.optimum_loss, err);
+    }
     status = status ? status : hspec_json_number(object, "seconds", run->seconds, err);
     status = status ? status : hspec_json_print(object, err);
     cJSON_Delete(object);
@@ -137,10 +177,13 @@ static hspec_status report(const theory *run, hspec_error *err)
         (void)printf("rows        %zu, up to t = %g\n"
                      "time        %s\n"
                      "final loss  %.4f +- %.1e\n"
-                     "Bayes risk  %.4f +- %.1e\n"
-                     "see it      headspec plot %s -o %.*s.svg\n",
+                     "Bayes risk  %.4f +- %.1e\n",
                      t->rows, t->time[t->rows - 1], duration, t->loss[t->rows - 1], t->loss_error[t->rows - 1],
-                     run->result.bayes_risk, run->result.bayes_risk_error, run->path, (int)stem, run->path);
+                     run->result.bayes_risk, run->result.bayes_risk_error);
+        if (!isnan(run->result.optimum_loss)) {
+            (void)printf("optimum     %.4f\n", run->result.optimum_loss);
+        }
+        (void)printf("see it      headspec plot %s -o %.*s.svg\n", run->path, (int)stem, run->path);
     }
     return HSPEC_OK;
 }
@@ -165,6 +208,7 @@ static hspec_status run_theory(const hspec_arguments *arguments, hspec_error *er
     theory run = {.arguments = arguments, .result = {.bayes_risk = NAN, .bayes_risk_error = NAN, .optimum_loss = NAN}};
     hspec_status status = theory_all(&run, err);
     hspec_theory_archive_close(&run.archive);
+    hspec_shares_free(&run.shares);
     hspec_theory_free(run.object);
     hspec_theory_start_free(&run.start);
     hspec_signal_free(run.signal);
@@ -178,6 +222,7 @@ static hspec_status run_theory(const hspec_arguments *arguments, hspec_error *er
 static const hspec_option theory_options[] = {
     HSPEC_OPTION_OUTPUT("OUT.h5", "the archive (default: the name of the experiment + .h5, in the current folder)"),
     {"force", 0, NULL, 0, "replace an archive that does not fit, and all that is in it"},
+    {"optimum", 0, NULL, 0, "add the best loss of the activation, as the command optimum finds it"},
     HSPEC_OPTION_SET,
     HSPEC_OPTION_THREADS,
     HSPEC_OPTION_JSON,
@@ -194,7 +239,8 @@ const hspec_cli_command hspec_cmd_theory = {
     .description =
         "Integrates the equations of motion of alignment, residual, bias and scale in the limit of large D, from\n"
         "theory.start, and writes them with their loss, at the records of the experiment, into the group /theory\n"
-        "of an archive. The Bayes risk of the task stands beside them.\n"
+        "of an archive. The Bayes risk of the task stands beside them, and with --optimum the best loss that the\n"
+        "activation could have; `plot` draws both.\n"
         "\n"
         "An archive that is there is kept, and /theory is added to it or replaced, if it has the same task, layer\n"
         "and start. With a run of `train` in it, the learning rate, the batch and the records must agree, too:\n"
