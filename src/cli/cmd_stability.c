@@ -151,7 +151,7 @@ static void print_modes(const hspec_stability_report *r, const hspec_stability_m
             (void)printf("  %7s  %8s", number_cell(mode->time, cell), number_cell(mode->samples, other));
         }
         for (size_t i = 0; mixed && i < n; i++) {
-            (void)printf("%s%.3f", i ? " " : "  ", mode->vector[i]);
+            (void)printf("%s%.3f", i ? " " : "  ", round(mode->vector[i] * 1e3) / 1e3 + 0.0);
         }
         (void)printf("\n");
     }

@@ -3,8 +3,8 @@
 
 #include "core/dense.h"
 
-#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /** Steps of differences, of numbers of order one: with an error of the fourth order and by rounding, 1e-12 each. */
@@ -16,8 +16,9 @@
 #define MAX_STEPS 3000
 /** The flow is followed until it moves by less than this, in units of eta; then Newton's method takes over ... */
 #define SLOW 1e-5
-/** ... and must come down to this. */
+/** ... and must come down to this; where that fails, because the flow creeps to infinity, it is followed to that. */
 #define REST 1e-11
+#define CREEP 1e-9
 #define MAX_NEWTON 40
 /** Beyond this it has run away. */
 #define FAR 1e4
@@ -35,6 +36,7 @@ static void lay_out(hspec_equal *e)
     e->k2 = hspec_arena_doubles(&e->arena, n);
     e->x1 = hspec_arena_doubles(&e->arena, n);
     e->f = hspec_arena_doubles(&e->arena, n);
+    e->kept = hspec_arena_doubles(&e->arena, n);
     e->up = hspec_arena_doubles(&e->arena, n);
     e->down = hspec_arena_doubles(&e->arena, n);
     e->pivot = hspec_arena_take(&e->arena, n, sizeof *e->pivot);
@@ -255,7 +257,7 @@ static double speed(const hspec_equal *e, const double *slope)
     return largest;
 }
 
-static hspec_status not_at_rest(const hspec_equal *e, const double *x, double t, double moves, hspec_error *err)
+static hspec_status not_at_rest(const hspec_equal *e, const double *x, const char *when, double moves, hspec_error *err)
 {
     size_t far = e->first;
     for (size_t i = e->first; i < e->n; i++) {
@@ -263,9 +265,9 @@ static hspec_status not_at_rest(const hspec_equal *e, const double *x, double t,
     }
     const char *name = far == e->rho ? "residual" : far == e->bias ? "bias" : far == e->scale ? "scale" : "alignment";
     return hspec_error_set(err, HSPEC_ENONFINITE,
-                           "stability: the flow of equal heads does not come to rest: at t = %g the largest number is "
+                           "stability: the flow of equal heads does not come to rest: %s the largest number is "
                            "%s = %g, and it moves by %g per unit of t",
-                           t, name, x[far], moves);
+                           when, name, x[far], moves);
 }
 
 hspec_status hspec_equal_polish(hspec_equal *e, double *x, hspec_error *err)
@@ -289,12 +291,12 @@ hspec_status hspec_equal_polish(hspec_equal *e, double *x, hspec_error *err)
         for (size_t j = 0; j < n; j++) {
             next[j] = x[j] - length * e->k1[j];
             if (!(fabs(next[j]) < FAR)) {
-                return not_at_rest(e, x, INFINITY, moves, err);
+                return not_at_rest(e, x, "in Newton's method", moves, err);
             }
         }
         memcpy(x, next, n * sizeof *x);
     }
-    return not_at_rest(e, x, INFINITY, before, err);
+    return not_at_rest(e, x, "in Newton's method", before, err);
 }
 
 /** One step of the flow: the linearly implicit ROS2, L-stable, so that steps may grow as the flow settles.
@@ -334,7 +336,15 @@ static double advance(hspec_equal *e, const double *x, const double *J, double d
     return error;
 }
 
-static hspec_status follow(hspec_equal *e, double *x, hspec_error *err)
+static hspec_status left(const hspec_equal *e, const double *x, double t, double moves, hspec_error *err)
+{
+    char when[40];
+    (void)snprintf(when, sizeof when, "at t = %g", t);
+    return not_at_rest(e, x, when, moves, err);
+}
+
+/** Until it moves by less than `slow`, in units of eta. */
+static hspec_status follow(hspec_equal *e, double slow, double *x, hspec_error *err)
 {
     const size_t n = e->n;
     double t = 0, moves = INFINITY, dt = 1e-2 * (double)(e->H) / e->flow.rate;
@@ -343,7 +353,7 @@ static hspec_status follow(hspec_equal *e, double *x, hspec_error *err)
         if (!fresh) {
             hspec_equal_slope(e, x, e->f);
             moves = speed(e, e->f);
-            if (moves < SLOW * e->flow.rate) {
+            if (moves < slow * e->flow.rate) {
                 return HSPEC_OK;
             }
             jacobian(e, x, e->J);
@@ -356,13 +366,13 @@ static hspec_status follow(hspec_equal *e, double *x, hspec_error *err)
             fresh = 0;
             for (size_t j = 0; j < n; j++) {
                 if (!(fabs(x[j]) < FAR)) {
-                    return not_at_rest(e, x, t, moves, err);
+                    return left(e, x, t, moves, err);
                 }
             }
         }
         dt *= error > 0 ? fmin(5, fmax(0.2, 0.9 / sqrt(error))) : 5;
     }
-    return not_at_rest(e, x, t, moves, err);
+    return left(e, x, t, moves, err);
 }
 
 hspec_status hspec_equal_settle(hspec_equal *e, double *x, hspec_error *err)
@@ -370,8 +380,13 @@ hspec_status hspec_equal_settle(hspec_equal *e, double *x, hspec_error *err)
     if (e->first == e->n) {
         return HSPEC_OK;
     }
-    HSPEC_TRY(follow(e, x, err));
-    return hspec_equal_polish(e, x, err);
+    HSPEC_TRY(follow(e, SLOW, x, err));
+    memcpy(e->kept, x, e->n * sizeof *x);
+    if (hspec_equal_polish(e, x, NULL) == HSPEC_OK) {
+        return HSPEC_OK;
+    }
+    memcpy(x, e->kept, e->n * sizeof *x);
+    return follow(e, CREEP, x, err);
 }
 
 size_t hspec_equal_places(const hspec_equal *e, size_t *place)

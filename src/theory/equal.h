@@ -25,7 +25,7 @@ typedef struct hspec_equal {
     double *y, *dy;           /* [variables of the flow] */
     double *J, *A;            /* [n][n] */
     double *k1, *k2, *x1, *f; /* [n] */
-    double *up, *down;        /* [n] */
+    double *up, *down, *kept; /* [n] */
     size_t *pivot;            /* [n] */
     hspec_arena arena;
 } hspec_equal;
@@ -40,7 +40,8 @@ void hspec_equal_free(hspec_equal *equal);
 void hspec_equal_start(const hspec_equal *equal, const double *push, double *x);
 /** dx/dt, of all variables, held or not. @param slope out [n] */
 void hspec_equal_slope(hspec_equal *equal, const double *x, double *slope);
-/** Follows the flow from x until it moves slowly, then Newton's method until it does not move.
+/** Follows the flow from x until it moves slowly, then Newton's method until it does not move; if that fails, the flow
+ *  until it creeps.
  *  @param x inout [n] @return OK; ENONFINITE (it does not come to rest: the message says where it got) */
 hspec_status hspec_equal_settle(hspec_equal *equal, double *x, hspec_error *err);
 /** Only Newton's method, from an x close to rest. */

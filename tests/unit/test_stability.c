@@ -288,6 +288,33 @@ static void test_corners(void **state)
     hspec_stability_free(NULL);
 }
 
+/* A learning rate far too large: the noise of SGD drives the residual away. A strong signal: the bias creeps. */
+static void test_no_rest(void **state)
+{
+    (void)state;
+    subject s = prepare(H, HSPEC_SOFTMAX1, HSPEC_LIMIT_SGD);
+    hspec_error err;
+    hspec_stability *stability = NULL;
+    s.params.nodes = 1024;
+    s.training.learning_rate = 1000;
+    assert_int_equal(hspec_stability_create(&s.task, &s.layer, &s.training, &s.params, HSPEC_STABILITY_UNSPECIALIZED, 1,
+                                            &stability, &err),
+                     HSPEC_ENONFINITE);
+    assert_non_null(strstr(err.message, "the flow of equal heads does not come to rest: at t = "));
+    assert_non_null(strstr(err.message, "the largest number is residual = "));
+    assert_null(stability);
+    hspec_signal_free(s.signal);
+    const hspec_signal_params strong = {.kind = HSPEC_SIGNAL_FLIPPED, .strength = 100, .probability = 0.9};
+    assert_int_equal(hspec_signal_create(&strong, &s.signal, NULL), HSPEC_OK);
+    s.task.signal = s.signal;
+    s.training.learning_rate = 1;
+    hspec_stability_report r;
+    stability = find(&s, HSPEC_STABILITY_UNSPECIALIZED, &r);
+    assert_true(r.bias > 5 && fabs(r.gradient[0]) < 1e-8 && r.loss > 0.09 && r.loss < 0.2);
+    hspec_stability_free(stability);
+    hspec_signal_free(s.signal);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -330,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_corners),
+        cmocka_unit_test(test_no_rest),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("stability", tests, NULL, NULL);
