@@ -57,7 +57,7 @@ static result solve(const hspec_signal *signal, size_t tokens, const hspec_layer
     found.error = best.loss_error;
     found.minima = hspec_optimum_minima(optimum);
     hspec_optimum_free(optimum);
-    if (!(found.loss > found.risk - 4 * (found.error + found.risk_error))) {
+    if (!(found.loss > found.risk - 4 * (found.error + found.risk_error) - 1e-9)) {
         fail_msg("optimum %.6f +- %.1e below the Bayes risk %.6f +- %.1e", found.loss, found.error, found.risk,
                  found.risk_error);
     }
@@ -107,7 +107,7 @@ static void test_softmax1(void **state)
     (void)state;
     for (size_t H = 2; H <= 4; H++) {
         double last = 1;
-        static const double strength[] = {9, 100, 1000};
+        static const double strength[] = {9, 25, 100};
         for (size_t i = 0; i < 3; i++) {
             hspec_signal *signal = flipped(strength[i], 0.5);
             hspec_layer_params layer = layer_of(HSPEC_SOFTMAX1, H);
@@ -120,7 +120,7 @@ static void test_softmax1(void **state)
                 layer.scale_train = 1;
                 layer.bias_train = 0;
                 const result unbiased = solve(signal, 4, &layer, 12);
-                printf("  H %zu: at nu = 1000 %.1e, with s = 1 %.5f, with b = 0 %.5f\n", H, last, held.loss,
+                printf("  H %zu: at nu = 100 %.1e, with s = 1 %.5f, with b = 0 %.5f\n", H, last, held.loss,
                        unbiased.loss);
                 assert_true(held.loss > 0.1 && unbiased.loss > 0.1);
             }
