@@ -8,7 +8,8 @@ if(NOT CMOCKA_FOUND)
     message(FATAL_ERROR "cmocka was not found (Debian: libcmocka-dev). Install it, or configure with -DHEADSPEC_TESTS=OFF.")
 endif()
 
-set(hspec_test_environment "HEADSPEC_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+# Tests share the cores: threads that wait must not spin.
+set(hspec_test_environment "HEADSPEC_SOURCE_DIR=${PROJECT_SOURCE_DIR};OMP_WAIT_POLICY=PASSIVE")
 if(HEADSPEC_SANITIZE)
     # OpenMP of Clang tells the thread sanitizer about its own synchronization through archer.
     list(APPEND hspec_test_environment
