@@ -278,12 +278,45 @@ static void test_refusals(void **state)
     hspec_signal_free(signal);
 }
 
+/* Three heads against one, in the flow without a residual: at nu = 9, L = 5 a minimum, where the split stays; at nu = 2,
+ * L = 3 none, and the third head crosses over. */
+static void test_uneven_split(void **state)
+{
+    (void)state;
+    enum { FOUR = 4 };
+    static const double apart[FOUR] = {0.3, 0.2, 0.1, -0.2};
+    static const double none[FOUR * FOUR] = {0};
+    static const double at_rest[FOUR] = {0};
+    for (int stays = 0; stays < 2; stays++) {
+        hspec_signal *signal = flipped(stays ? 9.0 : 2.0, 0.5);
+        const hspec_layer_params layer = hspec_layer_default(FOUR);
+        hspec_training_params training = hspec_training_default();
+        training.time = 800;
+        training.records = 20;
+        const hspec_task_params task = {.tokens = stays ? 5 : 3, .dimension = 1000, .signal = signal};
+        const hspec_order start = {apart, none, at_rest, 1};
+        hspec_theory_params params = theory_params(HSPEC_LIMIT_FLOW);
+        params.nodes = 8192;
+        hspec_theory *theory = integrate(&task, &layer, &training, &params, &start);
+        hspec_theory_trajectory t;
+        hspec_theory_view(theory, &t);
+        const double *m = t.alignment + (t.rows - 1) * FOUR;
+        printf("  nu %g: %.2f %.2f %.2f %.2f, loss %.4f +- %.0e\n", stays ? 9.0 : 2.0, m[0], m[1], m[2], m[3],
+               t.loss[t.rows - 1], t.loss_error[t.rows - 1]);
+        assert_true(m[0] > 1 && m[1] > 1 && m[3] < -1);
+        assert_true(stays ? m[2] > 1 : m[2] < -1);
+        hspec_theory_free(theory);
+        hspec_signal_free(signal);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_softmax),    cmocka_unit_test(test_softmax1),
         cmocka_unit_test(test_bayes),      cmocka_unit_test(test_growth_at_the_origin),
-        cmocka_unit_test(test_invariants), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_invariants), cmocka_unit_test(test_uneven_split),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("theory", tests, NULL, NULL);
 }
