@@ -154,8 +154,16 @@ typedef struct hspec_optimum_minimum {
     double loss;       /**< population location loss, on nodes that the search has not seen */
     double loss_error; /**< its standard error */
     size_t count;      /**< how many searches ended here */
-    int at_bound;      /**< does a variable stand at its bound? Then the minimum may be at infinity */
+    int at_bound;      /**< does a variable of a head with influence stand at its bound? Then the minimum may be at
+                            infinity */
     const int *silent; /**< [H] has the head no influence on the loss? */
+    const int *alignment_at_bound; /**< [H][F] does m_hf stand at its bound? */
+    const int *residual_at_bound;  /**< [H] does the root R of r, in this row? */
+    const int *bias_at_bound;      /**< [H] */
+    int scale_at_bound;
+    double residual_rate;       /**< the least eigenvalue of dE/dr at r = 0: where it is below 0 the loss falls with a
+                                     residual, and this is no minimum; NaN: r is not 0 */
+    double residual_rate_error; /**< its standard error */
 } hspec_optimum_minimum;
 
 typedef struct hspec_optimum hspec_optimum;

@@ -11,7 +11,10 @@
 /* Those that `bayes` takes. */
 #define BAYES_NODES 131072
 #define SEED 1
-enum { LISTED = 12 };
+enum { LISTED = 12, NAME = 64 };
+/* The loss falls with a residual when its rate is below 0 by this and by so many errors. */
+#define FALLING 1e-4
+#define ERRORS 4
 
 typedef struct optimum {
     hspec_experiment *experiment;
@@ -27,6 +30,28 @@ static int notify(void *user, const hspec_event *event)
     optimum *o = user;
     hspec_progress_update(&o->progress, event->done, event->total);
     return 0; /* SIGINT ends the program: there is nothing to lose */
+}
+
+/* The next variable, from number *i on, that stands at its bound, in the order alignment, residual, bias, scale.
+ * @return 0: there is none */
+static int name_at_bound(const optimum *o, const hspec_optimum_minimum *found, size_t *i, char *name)
+{
+    const size_t H = o->experiment->layer.heads, F = hspec_signal_features(o->signal), HF = H * F;
+    for (; *i < HF + 2 * H + 1; ++*i) {
+        if (*i < HF && found->alignment_at_bound[*i]) {
+            (void)snprintf(name, NAME, "alignment[%zu][%zu]", *i / F, *i % F);
+        } else if (*i >= HF && *i < HF + H && found->residual_at_bound[*i - HF]) {
+            (void)snprintf(name, NAME, "residual[%zu]", *i - HF);
+        } else if (*i >= HF + H && *i < HF + 2 * H && found->bias_at_bound[*i - HF - H]) {
+            (void)snprintf(name, NAME, "bias[%zu]", *i - HF - H);
+        } else if (*i == HF + 2 * H && found->scale_at_bound) {
+            (void)snprintf(name, NAME, "scale");
+        } else {
+            continue;
+        }
+        return 1;
+    }
+    return 0;
 }
 
 /* ---- --json ------------------------------------------------------------------------------------------------------ */
@@ -45,7 +70,23 @@ static hspec_status add_minimum(const optimum *o, size_t i, cJSON *list, hspec_e
     HSPEC_TRY(hspec_json_matrix(item, "alignment", found.order.alignment, o->experiment->layer.heads,
                                 hspec_signal_features(o->signal), err));
     HSPEC_TRY(hspec_json_integer(item, "count", found.count, err));
-    return hspec_json_flag(item, "at_bound", found.at_bound, err);
+    HSPEC_TRY(hspec_json_flag(item, "at_bound", found.at_bound, err));
+    return hspec_json_number(item, "residual_rate", found.residual_rate, err);
+}
+
+static hspec_status add_bound(const optimum *o, const hspec_optimum_minimum *best, cJSON *object, hspec_error *err)
+{
+    cJSON *list = NULL;
+    char name[NAME];
+    HSPEC_TRY(hspec_json_list(object, "bound", &list, err));
+    for (size_t i = 0; name_at_bound(o, best, &i, name); i++) {
+        cJSON *item = cJSON_CreateString(name);
+        if (!item || !cJSON_AddItemToArray(list, item)) {
+            cJSON_Delete(item);
+            return hspec_error_memory(err, sizeof *item);
+        }
+    }
+    return HSPEC_OK;
 }
 
 static hspec_status fill_json(const optimum *o, cJSON *object, hspec_error *err)
@@ -61,6 +102,9 @@ static hspec_status fill_json(const optimum *o, cJSON *object, hspec_error *err)
     HSPEC_TRY(hspec_json_numbers(object, "bias", best.order.bias, H, err));
     HSPEC_TRY(hspec_json_number(object, "scale", best.order.scale, err));
     HSPEC_TRY(hspec_json_flag(object, "at_bound", best.at_bound, err));
+    HSPEC_TRY(add_bound(o, &best, object, err));
+    HSPEC_TRY(hspec_json_number(object, "residual_rate", best.residual_rate, err));
+    HSPEC_TRY(hspec_json_number(object, "residual_rate_error", best.residual_rate_error, err));
     HSPEC_TRY(hspec_shares_json(&o->shares, object, err));
     HSPEC_TRY(hspec_json_number(object, "bayes_risk", o->risk, err));
     HSPEC_TRY(hspec_json_number(object, "bayes_risk_error", o->risk_error, err));
@@ -104,10 +148,14 @@ static void print_best(const optimum *o, const hspec_optimum_minimum *best)
                  best->loss, best->loss_error, best->at_bound ? ", with a variable at its bound" : "", o->risk,
                  o->risk_error);
     double residual = 0;
+    int any = 0;
     for (size_t h = 0; h < layer->heads; h++) {
         residual += best->order.residual[h * (layer->heads + 1)];
     }
-    (void)printf("residual    %.4g, summed over the heads\n", residual);
+    (void)printf("residual    %.4g, summed over the heads%s\n", residual,
+                 best->residual_rate < -FALLING - ERRORS * best->residual_rate_error
+                     ? "; the loss falls with more of it: this is no minimum"
+                     : "");
     if (layer->activation != HSPEC_SOFTMAX) {
         (void)printf("bias       ");
         for (size_t h = 0; h < layer->heads; h++) {
@@ -118,6 +166,12 @@ static void print_best(const optimum *o, const hspec_optimum_minimum *best)
     if (layer->activation == HSPEC_SOFTMAX1) {
         (void)printf("scale       %.4g\n", best->order.scale);
     }
+    char name[NAME];
+    for (size_t i = 0, first = 1; name_at_bound(o, best, &i, name); i++, first = 0) {
+        (void)printf("%s%s", first ? "at bounds   " : ", ", name);
+        any = 1;
+    }
+    (void)printf("%s", any ? "\n" : "");
     (void)printf("\n");
     hspec_shares_print(&o->shares);
 }
@@ -205,6 +259,8 @@ const hspec_cli_command hspec_cmd_optimum = {
         "has not seen. Variables are bounded: a minimum at a bound may lie at infinity. Equal experiments give\n"
         "equal numbers.\n"
         "\n"
+        "bound lists the variables at their bounds; residual_rate is the least rate at which the loss changes with\n"
+        "a residual, below 0 at no minimum.\n"
         "missed is the loss at the target, noise the loss at the other tokens, with the share of each head.",
     .options = optimum_options,
     .arguments = optimum_arguments,

@@ -13,6 +13,11 @@
 /** Signs are tried in all combinations for this many symmetric features; beyond, together. */
 #define MOST_SIGNS 10
 
+size_t hspec_minima_flags(size_t heads, size_t features)
+{
+    return hspec_memory_add(hspec_memory_mul(heads, features), hspec_memory_mul(2, heads) + 1);
+}
+
 static void lay_out(hspec_minima *minima)
 {
     const size_t H = minima->H, F = minima->F;
@@ -23,16 +28,17 @@ static void lay_out(hspec_minima *minima)
         double *r = hspec_arena_doubles(&minima->arena, hspec_memory_mul(H, H));
         double *b = hspec_arena_doubles(&minima->arena, H);
         int *silent = hspec_arena_take(&minima->arena, H, sizeof *silent);
+        int *at_bound = hspec_arena_take(&minima->arena, hspec_minima_flags(H, F), sizeof *at_bound);
         if (minima->list) {
-            minima->list[i] = (hspec_minimum){.m = m, .r = r, .b = b, .silent = silent};
+            minima->list[i] = (hspec_minimum){.m = m, .r = r, .b = b, .silent = silent, .at_bound = at_bound};
         }
     }
 }
 
-hspec_status hspec_minima_create(size_t heads, size_t features, const int *symmetric, size_t capacity,
+hspec_status hspec_minima_create(size_t heads, size_t features, const int *symmetric, int shared, size_t capacity,
                                  hspec_minima *minima, hspec_error *err)
 {
-    hspec_minima created = {.H = heads, .F = features, .symmetric = symmetric, .capacity = capacity};
+    hspec_minima created = {.H = heads, .F = features, .symmetric = symmetric, .shared = shared, .capacity = capacity};
     lay_out(&created);
     HSPEC_TRY(hspec_arena_commit(&created.arena, err));
     lay_out(&created);
@@ -61,21 +67,29 @@ static int near(const hspec_minima *minima, const hspec_minimum *a, size_t h, si
     return 1;
 }
 
-/** Do the heads with influence match one to one? */
+/** Do the heads with influence match: one to one, or (bayes) each one any of the other's? */
 static int match(const hspec_minima *minima, const hspec_minimum *a, size_t signs, const hspec_minimum *b)
 {
     int *taken = minima->taken; /* heads of b */
     memset(taken, 0, minima->H * sizeof *taken);
     for (size_t h = 0; h < minima->H; h++) {
-        size_t j = 0;
-        while (!a->silent[h] && j < minima->H && (b->silent[j] || taken[j] || !near(minima, a, h, signs, b, j))) {
-            j++;
+        size_t j = 0, found = minima->H;
+        for (; !a->silent[h] && j < minima->H; j++) {
+            if (!b->silent[j] && (minima->shared || !taken[j]) && near(minima, a, h, signs, b, j)) {
+                taken[j] = 1;
+                found = j;
+                if (!minima->shared) {
+                    break;
+                }
+            }
         }
-        if (j == minima->H) {
+        if (!a->silent[h] && found == minima->H) {
             return 0;
         }
-        if (!a->silent[h]) {
-            taken[j] = 1;
+    }
+    for (size_t j = 0; j < minima->H; j++) {
+        if (!b->silent[j] && !taken[j]) {
+            return 0;
         }
     }
     return 1;
@@ -90,16 +104,12 @@ static int equal(const hspec_minima *minima, const hspec_minimum *a, const hspec
     if (apart < SAME_LOSS) {
         return 1;
     }
-    size_t speak_a = 0, speak_b = 0, symmetric = 0;
-    for (size_t h = 0; h < minima->H; h++) {
-        speak_a += !a->silent[h];
-        speak_b += !b->silent[h];
-    }
+    size_t symmetric = 0;
     for (size_t f = 0; f < minima->F; f++) {
         symmetric += minima->symmetric[f] ? 1 : 0;
     }
     symmetric = symmetric < MOST_SIGNS ? symmetric : MOST_SIGNS;
-    for (size_t signs = 0; speak_a == speak_b && signs < (size_t)1 << symmetric; signs++) {
+    for (size_t signs = 0; signs < (size_t)1 << symmetric; signs++) {
         if (match(minima, a, signs, b)) {
             return 1;
         }
@@ -113,18 +123,28 @@ static void copy(const hspec_minima *minima, const hspec_minimum *from, hspec_mi
     to->loss = from->loss;
     to->s = from->s;
     to->bound = from->bound;
+    to->residual = from->residual;
+    to->rate = from->rate;
+    to->rate_error = from->rate_error;
     memcpy(to->m, from->m, H * minima->F * sizeof *to->m);
     memcpy(to->r, from->r, H * H * sizeof *to->r);
     memcpy(to->b, from->b, H * sizeof *to->b);
     memcpy(to->silent, from->silent, H * sizeof *to->silent);
+    memcpy(to->at_bound, from->at_bound, hspec_minima_flags(H, minima->F) * sizeof *to->at_bound);
 }
 
-void hspec_minima_add(hspec_minima *minima, const hspec_minimum *found)
+size_t hspec_minima_find(const hspec_minima *minima, const hspec_minimum *found)
 {
     size_t i = 0;
     while (i < minima->count && !equal(minima, found, &minima->list[i])) {
         i++;
     }
+    return i;
+}
+
+void hspec_minima_add(hspec_minima *minima, const hspec_minimum *found)
+{
+    const size_t i = hspec_minima_find(minima, found);
     if (i == minima->count) {
         minima->list[i].count = 0;
         minima->list[i].loss = HUGE_VAL;

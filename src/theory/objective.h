@@ -19,7 +19,7 @@ typedef struct hspec_objective {
     hspec_arena arena;
 } hspec_objective;
 
-/** @param nodes `noise` says whether R is there; `closed` is set here
+/** @param nodes `noise` says whether R is there; `closed` and `split` are set here
  *  @return OK, ENOMEM */
 hspec_status hspec_objective_create(const hspec_signal *signal, const hspec_layer_params *layer, size_t tokens,
                                     const hspec_nodes_params *nodes, int threads, hspec_objective *objective,

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT
- * The best population loss of a layer: many searches by gradient (NLopt), and the distinct minima that they find
- * (docs/theory.md, "Optimum"). This is the only file that knows NLopt. */
+ * The best population loss of a layer: many searches by gradient, and the distinct minima that they find
+ * (docs/theory.md, "Optimum"). */
 #include "attention/layer.h"
 #include "core/dense.h"
+#include "theory/descent.h"
 #include "theory/guess.h"
 #include "theory/minima.h"
+#include "theory/witness.h"
 
 #include <math.h>
 #include <string.h>
+
+/** Nodes of the searches; what they find is refined on FINE times as many, and measured on so many others at least. */
+#define SEARCH_SEED 3
+#define FINE_SEED 4
+#define FINE 8
+#define WITNESS_SEED 5
+#define SILENT_NODES ((size_t)1 << 20)
+#define NOISY_NODES ((size_t)1 << 17)
+/** A head whose move by 0.3 along every feature changes the loss less than this has no influence on it. */
+#define SILENT_MOVE 0.3
+#define SILENT_LOSS 1e-5
+/** A new minimum is pushed this far, to leave a saddle, and again while that leads lower by LEFT, KICKS times at most. */
+#define KICK 0.02
+#define KICKS 4
+#define LEFT 1e-7
+/** The loss falls with a residual, or is lower with one, when it is by this and by ERRORS standard errors. */
+#define FALLING 1e-4
+#define LOWER 1e-5
+#define ERRORS 4
+/** The first root of a residual along which the loss falls. */
+#define FIRST_ROOT 0.3
+/** Of so many searches one starts with a residual. */
+#define SHARE_WITH_RESIDUAL 8
 
 hspec_optimum_params hspec_optimum_default(void)
 {
     return (hspec_optimum_params){.nodes = 16384, .starts = 32, .seed = 1};
 }
-
-#ifdef HSPEC_HAVE_NLOPT
-#include <nlopt.h>
-
-/** Nodes of the searches; the losses of what they find are taken on others. */
-#define SEARCH_SEED 3
-#define LOSS_SEED 4
-#define COMPARE_SEED 5
-#define COMPARE_NODES ((size_t)1 << 17)
-#define LEAST_LOSS_NODES ((size_t)1 << 20)
-/** A search ends when the loss falls by less than this, relatively. */
-#define TOLERANCE 1e-8
-#define MOST_EVALUATIONS 400
-/** A head whose move by 0.3 along every feature changes the loss less than this has no influence on it. */
-#define SILENT_MOVE 0.3
-#define SILENT_LOSS 1e-5
-/** A residual below this, in every direction, is 0; one of this size tells whether the loss falls with it. */
-#define SMALL_RESIDUAL 1e-4
-/** The loss falls with a residual when it does so at more than this rate. */
-#define FALLING 1e-3
-/** A minimum with a residual counts when it is lower than the next one without by this and by as many errors. */
-#define LOWER 1e-5
-#define LOWER_ERRORS 3
-/** Searches with a residual, one for so many without. */
-#define SHARE_WITH_RESIDUAL 8
 
 struct hspec_optimum {
     size_t H, F, starts;
@@ -47,68 +47,37 @@ struct hspec_optimum {
     hspec_optimum_params params;
     int threads;
     hspec_objective silent, noisy; /* without a residual, and with one */
-    double alignment_bound, bias_bound;
-    int *symmetric;                       /* [F] */
-    double *x, *best, *low, *high, *move; /* [n] of the longer vector */
-    double *A, *V;                        /* [H][H] */
-    double *loss, *error;                 /* [minima] */
-    hspec_minimum found, other;
-    hspec_minima minima;
+    hspec_objective fine;          /* without, on more nodes */
+    hspec_witness witness;
+    double alignment_bound, bias_bound, scale_bound;
+    int *symmetric;                      /* [F] */
+    double *x, *low, *high, *move, *old; /* [n] of the longer vector */
+    double *scratch;                     /* [2][n] */
+    double *R, *roots;                   /* [H][H], [2][H][H] */
+    double *direction;                   /* [H] */
+    hspec_minimum found, other;          /* without a residual, and with one */
+    hspec_minima seen, minima;           /* by the searches; and these on finer nodes */
     hspec_arena arena;
 };
 
-/** What a search has seen. */
-typedef struct search {
-    hspec_optimum *optimum;
-    hspec_objective *objective;
-    double lowest;
-} search;
-
-static double evaluate(unsigned n, const double *x, double *gradient, void *user)
-{
-    search *s = user;
-    const double loss = hspec_objective_value(s->objective, x, gradient);
-    if (loss < s->lowest) { /* false for NaN */
-        s->lowest = loss;
-        memcpy(s->optimum->best, x, n * sizeof *x);
-    }
-    return loss;
-}
+/* ---- one search -------------------------------------------------------------------------------------------------- */
 
 static void set_bounds(const hspec_optimum *o, const hspec_objective *objective)
 {
     const size_t HF = o->H * o->F, biases = HF + objective->root, scales = biases + objective->biases;
     for (size_t i = 0; i < objective->n; i++) {
-        o->high[i] = i < biases ? o->alignment_bound : i < scales ? o->bias_bound : 10.0 * (double)o->H;
+        o->high[i] = i < biases ? o->alignment_bound : i < scales ? o->bias_bound : o->scale_bound;
         o->low[i] = i < scales ? -o->high[i] : 0;
     }
 }
 
-/** The minimum next to o->x, in place; its loss over the nodes. @return OK, ENOMEM, ENONFINITE */
+/** The minimum next to o->x, in place; its loss over the nodes. */
 static hspec_status descend(hspec_optimum *o, hspec_objective *objective, double *loss, hspec_error *err)
 {
+    hspec_descent descent;
     set_bounds(o, objective);
-    for (size_t i = 0; i < objective->n; i++) {
-        o->x[i] = fmin(fmax(o->x[i], o->low[i]), o->high[i]);
-    }
-    nlopt_opt solver = nlopt_create(NLOPT_LD_LBFGS, (unsigned)objective->n);
-    search s = {o, objective, HUGE_VAL};
-    if (!solver || nlopt_set_min_objective(solver, evaluate, &s) < 0 || nlopt_set_lower_bounds(solver, o->low) < 0 ||
-        nlopt_set_upper_bounds(solver, o->high) < 0 || nlopt_set_ftol_rel(solver, TOLERANCE) < 0 ||
-        nlopt_set_maxeval(solver, MOST_EVALUATIONS) < 0) {
-        nlopt_destroy(solver);
-        return hspec_error_memory(err, objective->n * sizeof(double));
-    }
-    double value;
-    /* The result code is not asked: the method reports a failure when rounding stops it, at a minimum. What counts is
-     * the lowest point that was seen. */
-    (void)nlopt_optimize(solver, o->x, &value);
-    nlopt_destroy(solver);
-    if (!isfinite(s.lowest)) {
-        return hspec_error_set(err, HSPEC_ENONFINITE, "optimum: the loss is not finite at a start");
-    }
-    memcpy(o->x, o->best, objective->n * sizeof *o->x);
-    *loss = s.lowest;
+    HSPEC_TRY(hspec_descent_run(objective, o->low, o->high, o->x, o->scratch, &descent, err));
+    *loss = descent.loss;
     return HSPEC_OK;
 }
 
@@ -126,18 +95,38 @@ static int is_silent(hspec_optimum *o, hspec_objective *objective, double loss, 
     return silent;
 }
 
-/** Does a variable stand at its bound, other than those of heads without influence? s = 0 is none. */
-static int at_bound(hspec_optimum *o, const hspec_objective *objective, const int *silent)
+/** Which variables stand at their bounds. */
+static void mark_bounds(hspec_optimum *o, const hspec_objective *objective, hspec_minimum *found)
 {
-    const size_t HF = o->H * o->F, biases = HF + objective->root, scales = biases + objective->biases;
+    const size_t H = o->H, F = o->F, HF = H * F, biases = HF + objective->root, scales = biases + objective->biases;
+    int *residual = found->at_bound + HF, *bias = residual + H, *scale = bias + H;
     set_bounds(o, objective);
-    int bound = 0;
+    memset(found->at_bound, 0, hspec_minima_flags(H, F) * sizeof *found->at_bound);
+    found->bound = 0;
     for (size_t i = 0; i < objective->n; i++) {
-        const int low = i < scales && o->x[i]<o->low[i] * (1 - 1e-6), high = o->x[i]> o->high[i] * (1 - 1e-6);
-        const size_t head = i < HF ? i / o->F : i >= biases && i < scales && objective->biases > 1 ? i - biases : o->H;
-        bound = bound || ((low || high) && (head == o->H || !silent[head]));
+        const double span = 1e-6 * o->high[i];
+        if (o->x[i] > o->low[i] + span && o->x[i] < o->high[i] - span) {
+            continue;
+        }
+        size_t head = H; /* of none, or of all */
+        if (i < HF) {
+            head = i / F;
+            found->at_bound[i] = 1;
+        } else if (i < biases) {
+            head = (i - HF) / H;
+            residual[head] = 1;
+        } else if (i < scales && objective->biases > 1) {
+            head = i - biases;
+            bias[head] = 1;
+        } else if (i < scales) {
+            for (size_t h = 0; h < H; h++) {
+                bias[h] = 1;
+            }
+        } else {
+            *scale = 1;
+        }
+        found->bound = found->bound || head == H || !found->silent[head];
     }
-    return bound;
 }
 
 /** What there is to say about o->x, a minimum of the objective. */
@@ -146,6 +135,8 @@ static void describe(hspec_optimum *o, hspec_objective *objective, double loss, 
     const size_t H = o->H, HF = H * o->F;
     found->loss = loss;
     found->count = 1;
+    found->residual = objective->root != 0;
+    found->rate = found->rate_error = NAN;
     memcpy(found->m, o->x, HF * sizeof *found->m);
     memset(found->r, 0, H * H * sizeof *found->r);
     if (objective->root) {
@@ -164,85 +155,113 @@ static void describe(hspec_optimum *o, hspec_objective *objective, double loss, 
     for (size_t h = 0; h < H; h++) {
         found->silent[h] = is_silent(o, objective, loss, h);
     }
-    found->bound = at_bound(o, objective, found->silent);
+    mark_bounds(o, objective, found);
 }
 
-/** From a vector of one objective to that of the other: R is left out, or put in as given. */
-static void convert(const hspec_optimum *o, const hspec_objective *from, const double *x, const hspec_objective *to,
-                    const double *R, double *y)
+/** The variables of a minimum. @param x out [n] */
+static void pack(hspec_optimum *o, const hspec_minimum *from, double *x)
 {
-    const size_t HF = o->H * o->F;
-    memcpy(y, x, HF * sizeof *y);
-    if (to->root) {
-        memcpy(y + HF, R, to->root * sizeof *y);
+    const hspec_objective *objective = from->residual ? &o->noisy : &o->silent;
+    memcpy(x, from->m, o->H * o->F * sizeof *x);
+    x += o->H * o->F;
+    if (from->residual) {
+        (void)hspec_dense_symmetric_root(o->H, from->r, x, o->roots);
+        x += objective->root;
     }
-    memcpy(y + HF + to->root, x + HF + from->root, (from->biases + from->scales) * sizeof *y);
+    memcpy(x, from->b, objective->biases * sizeof *x);
+    if (objective->scales) {
+        x[objective->biases] = from->s;
+    }
 }
 
-/** Does the loss fall with a residual at o->x, a minimum without one? The rates are the eigenvalues of half the Hessian
- *  with respect to R, which a gradient at a small R = e I gives: dE/dR = 2 A R.
- *  @return the least; o->A out: a root of the residual along which it falls */
-static double falling(hspec_optimum *o)
+/* ---- with a residual --------------------------------------------------------------------------------------------- */
+
+/** Puts R in among the variables o->x. */
+static void put_root(hspec_optimum *o, const double *R)
 {
-    const size_t H = o->H, HF = H * o->F;
-    const double size = sqrt(SMALL_RESIDUAL);
-    double *gradient = o->best; /* not needed now */
-    for (size_t i = 0; i < H * H; i++) {
-        o->A[i] = i % (H + 1) == 0 ? size : 0;
+    const size_t HF = o->H * o->F, HH = o->H * o->H, rest = o->silent.n - HF;
+    memmove(o->x + HF + HH, o->x + HF, rest * sizeof *o->x);
+    memcpy(o->x + HF, R, HH * sizeof *o->x);
+}
+
+/** Takes R out of them. */
+static void drop_root(hspec_optimum *o)
+{
+    const size_t HF = o->H * o->F, HH = o->H * o->H, rest = o->silent.n - HF;
+    memmove(o->x + HF, o->x + HF + HH, rest * sizeof *o->x);
+}
+
+/** From o->x, with R, down to o->other; and on without it, in o->x. */
+static hspec_status descend_with_residual(hspec_optimum *o, double *loss, hspec_error *err)
+{
+    HSPEC_TRY(descend(o, &o->noisy, loss, err));
+    describe(o, &o->noisy, *loss, &o->other);
+    drop_root(o);
+    return descend(o, &o->silent, loss, err);
+}
+
+/** Is o->other lower than o->x, without a residual, on nodes that neither has seen? To few nodes it can look as if a
+ *  residual helped. */
+static int residual_helps(hspec_optimum *o)
+{
+    double with[HSPEC_WITNESS_SETS], without[HSPEC_WITNESS_SETS], error;
+    pack(o, &o->other, o->move);
+    hspec_witness_losses(&o->witness, 1, o->move, with);
+    memset(o->R, 0, o->H * o->H * sizeof *o->R);
+    put_root(o, o->R);
+    hspec_witness_losses(&o->witness, 1, o->x, without);
+    drop_root(o);
+    for (size_t q = 0; q < HSPEC_WITNESS_SETS; q++) {
+        with[q] -= without[q];
     }
-    convert(o, &o->silent, o->x, &o->noisy, o->A, o->move);
-    (void)hspec_objective_value(&o->noisy, o->move, gradient);
-    for (size_t h = 0; h < H; h++) {
-        for (size_t j = 0; j < H; j++) {
-            o->A[h * H + j] = (gradient[HF + h * H + j] + gradient[HF + j * H + h]) / (4 * size);
+    return hspec_witness_mean(with, &error) < -LOWER - ERRORS * error;
+}
+
+/* ---- from a start to a minimum ----------------------------------------------------------------------------------- */
+
+/** Leaves saddles: pushes o->x, a point at rest, and goes down again. */
+static hspec_status kick(hspec_optimum *o, hspec_stream stream, double *loss, hspec_error *err)
+{
+    const size_t n = o->silent.n;
+    for (size_t round = 1, left = 1; left && round <= KICKS; round++) {
+        double lower;
+        memcpy(o->old, o->x, n * sizeof *o->x);
+        for (size_t i = 0; i < n; i++) {
+            o->x[i] += KICK * (2 * hspec_random_uniform(stream, round, i) - 1);
+        }
+        HSPEC_TRY(descend(o, &o->silent, &lower, err));
+        left = lower < *loss - LEFT;
+        if (left) {
+            *loss = lower;
+        } else {
+            memcpy(o->x, o->old, n * sizeof *o->x);
         }
     }
-    hspec_dense_eigen(H, o->A, o->V);
-    size_t k = 0;
-    for (size_t h = 1; h < H; h++) {
-        k = o->A[h * (H + 1)] < o->A[k * (H + 1)] ? h : k;
-    }
-    const double least = o->A[k * (H + 1)];
-    for (size_t h = 0; h < H; h++) {
-        for (size_t j = 0; j < H; j++) {
-            o->A[h * H + j] = 0.3 * o->V[h * H + k] * o->V[j * H + k];
-        }
-    }
-    return least;
+    return HSPEC_OK;
 }
 
-/** The minimum found->m, r, b, s against o->x, one without a residual, on nodes that neither has seen: to few nodes it can
- *  look as if a residual helped. @param better out */
-static hspec_status residual_helps(hspec_optimum *o, const hspec_minimum *found, int *better, hspec_error *err)
+/** From o->x, at rest without a residual, to a minimum with respect to one too. */
+static hspec_status settle(hspec_optimum *o, hspec_stream stream, double loss, hspec_error *err)
 {
     const size_t H = o->H;
-    double loss[2], error[2], s;
-    double *b = o->move, *zero = o->move + H;
-    memset(zero, 0, H * H * sizeof *zero);
-    hspec_objective_parameters(&o->silent, o->x, b, &s);
-    const hspec_order states[2] = {{found->m, found->r, found->b, found->s}, {o->x, zero, b, s}};
-    HSPEC_TRY(hspec_population_loss(&o->task, &o->layer, COMPARE_NODES, COMPARE_SEED, o->threads, 2, states, loss,
-                                    error, err));
-    *better = loss[0] < loss[1] - LOWER - LOWER_ERRORS * error[1];
-    return HSPEC_OK;
-}
-
-/** A search from a start with a residual; then on without it, unless it helps. */
-static hspec_status search_with_residual(hspec_optimum *o, hspec_error *err)
-{
-    double loss;
-    int better = 0;
-    HSPEC_TRY(descend(o, &o->noisy, &loss, err));
-    describe(o, &o->noisy, loss, &o->other);
-    convert(o, &o->noisy, o->x, &o->silent, o->A, o->move);
-    memcpy(o->x, o->move, o->silent.n * sizeof *o->x);
-    HSPEC_TRY(descend(o, &o->silent, &loss, err));
-    HSPEC_TRY(residual_helps(o, &o->other, &better, err));
-    if (!better) {
+    for (int tried = 0;; tried = 1) {
+        HSPEC_TRY(kick(o, stream, &loss, err));
         describe(o, &o->silent, loss, &o->found);
+        o->found.rate = hspec_witness_residual(&o->witness, o->x, &o->found.rate_error, o->direction);
+        if (tried || !(o->found.rate < -FALLING - ERRORS * o->found.rate_error)) {
+            hspec_minima_add(&o->seen, &o->found);
+            return HSPEC_OK;
+        }
+        for (size_t i = 0; i < H * H; i++) {
+            o->R[i] = FIRST_ROOT * o->direction[i / H] * o->direction[i % H];
+        }
+        put_root(o, o->R);
+        HSPEC_TRY(descend_with_residual(o, &loss, err));
+        if (residual_helps(o)) {
+            hspec_minima_add(&o->seen, &o->other);
+            return HSPEC_OK;
+        }
     }
-    hspec_minima_add(&o->minima, better ? &o->other : &o->found);
-    return HSPEC_OK;
 }
 
 /** Start number k. */
@@ -250,70 +269,80 @@ static hspec_status search_from(hspec_optimum *o, size_t k, hspec_error *err)
 {
     const int residual = k % SHARE_WITH_RESIDUAL == SHARE_WITH_RESIDUAL - 1;
     hspec_objective *objective = residual ? &o->noisy : &o->silent;
+    double loss;
     hspec_guess_make(o->signal, o->layer.activation, objective, o->params.seed, k, o->x);
     if (residual) {
-        return search_with_residual(o, err);
+        HSPEC_TRY(descend_with_residual(o, &loss, err));
+        if (residual_helps(o)) {
+            hspec_minima_add(&o->seen, &o->other);
+            return HSPEC_OK;
+        }
+    } else {
+        HSPEC_TRY(descend(o, objective, &loss, err));
     }
-    double loss;
-    HSPEC_TRY(descend(o, objective, &loss, err));
-    if (falling(o) < -FALLING) {
-        convert(o, &o->silent, o->x, &o->noisy, o->A, o->move);
-        memcpy(o->x, o->move, o->noisy.n * sizeof *o->x);
-        return search_with_residual(o, err);
+    describe(o, &o->silent, loss, &o->found);
+    if (hspec_minima_find(&o->seen, &o->found) < o->seen.count) { /* one that has settled already */
+        hspec_minima_add(&o->seen, &o->found);
+        return HSPEC_OK;
     }
-    describe(o, objective, loss, &o->found);
-    hspec_minima_add(&o->minima, &o->found);
+    return settle(o, hspec_random_stream(o->params.seed, k + 1, HSPEC_PURPOSE_STARTS), loss, err);
+}
+
+/** What fits the nodes of the searches too well is brought to where it fits more of them. */
+static hspec_status refine(hspec_optimum *o, hspec_error *err)
+{
+    for (size_t i = 0; i < o->seen.count; i++) {
+        const hspec_minimum *from = &o->seen.list[i];
+        if (from->residual) {
+            hspec_minima_add(&o->minima, from);
+            continue;
+        }
+        double loss;
+        pack(o, from, o->x);
+        HSPEC_TRY(descend(o, &o->fine, &loss, err));
+        describe(o, &o->fine, loss, &o->found);
+        o->found.count = from->count;
+        o->found.rate = hspec_witness_residual(&o->witness, o->x, &o->found.rate_error, o->direction);
+        hspec_minima_add(&o->minima, &o->found);
+    }
     return HSPEC_OK;
 }
 
-/** The losses of all minima on fresh nodes, in the order of these. */
-static hspec_status take_losses(hspec_optimum *o, hspec_error *err)
+/** The losses of all minima on nodes that no search has seen, and their order. */
+static void take_losses(hspec_optimum *o)
 {
-    const size_t n = o->minima.count;
-    const size_t nodes = o->params.nodes > LEAST_LOSS_NODES ? o->params.nodes : LEAST_LOSS_NODES;
-    hspec_order *states = hspec_memory_alloc(n, sizeof *states);
-    if (!states) {
-        return hspec_error_memory(err, n * sizeof *states);
+    for (size_t i = 0; i < o->minima.count; i++) {
+        hspec_minimum *minimum = &o->minima.list[i];
+        double losses[HSPEC_WITNESS_SETS];
+        pack(o, minimum, o->x);
+        hspec_witness_losses(&o->witness, minimum->residual, o->x, losses);
+        minimum->loss = hspec_witness_mean(losses, &minimum->loss_error);
     }
-    for (int pass = 0; pass < 2; pass++) { /* measure, sort, measure in the new order: the nodes are the same */
-        for (size_t i = 0; i < n; i++) {
-            const hspec_minimum *found = &o->minima.list[i];
-            states[i] = (hspec_order){found->m, found->r, found->b, found->s};
-        }
-        const hspec_status status =
-            hspec_population_loss(&o->task, &o->layer, nodes, LOSS_SEED, o->threads, n, states, o->loss, o->error, err);
-        if (status != HSPEC_OK) {
-            hspec_memory_free(states);
-            return status;
-        }
-        for (size_t i = 0; pass == 0 && i < n; i++) {
-            o->minima.list[i].loss = o->loss[i];
-        }
-        hspec_minima_sort(&o->minima);
-    }
-    hspec_memory_free(states);
-    return HSPEC_OK;
+    hspec_minima_sort(&o->minima);
 }
+
+/* ---- the object -------------------------------------------------------------------------------------------------- */
 
 static void lay_out(hspec_optimum *o)
 {
     const size_t H = o->H, F = o->F, n = o->noisy.n, HH = hspec_memory_mul(H, H);
     o->symmetric = hspec_arena_take(&o->arena, F, sizeof *o->symmetric);
     o->x = hspec_arena_doubles(&o->arena, n);
-    o->best = hspec_arena_doubles(&o->arena, n);
     o->low = hspec_arena_doubles(&o->arena, n);
     o->high = hspec_arena_doubles(&o->arena, n);
-    o->move = hspec_arena_doubles(&o->arena, hspec_memory_add(n, HH + H));
-    o->A = hspec_arena_doubles(&o->arena, HH);
-    o->V = hspec_arena_doubles(&o->arena, HH);
-    o->loss = hspec_arena_doubles(&o->arena, o->starts);
-    o->error = hspec_arena_doubles(&o->arena, o->starts);
+    o->move = hspec_arena_doubles(&o->arena, n);
+    o->old = hspec_arena_doubles(&o->arena, n);
+    o->scratch = hspec_arena_doubles(&o->arena, hspec_memory_mul(2, n));
+    o->R = hspec_arena_doubles(&o->arena, HH);
+    o->roots = hspec_arena_doubles(&o->arena, hspec_memory_mul(2, HH));
+    o->direction = hspec_arena_doubles(&o->arena, H);
     for (int i = 0; i < 2; i++) {
         hspec_minimum *minimum = i ? &o->other : &o->found;
         minimum->m = hspec_arena_doubles(&o->arena, hspec_memory_mul(H, F));
         minimum->r = hspec_arena_doubles(&o->arena, HH);
         minimum->b = hspec_arena_doubles(&o->arena, H);
         minimum->silent = hspec_arena_take(&o->arena, H, sizeof *minimum->silent);
+        minimum->at_bound = hspec_arena_take(&o->arena, hspec_minima_flags(H, F), sizeof *minimum->at_bound);
     }
 }
 
@@ -353,6 +382,7 @@ static hspec_status choose_bounds(hspec_optimum *o, hspec_error *err)
     hspec_memory_free(C);
     o->alignment_bound = 10 + 3 * sqrt(largest);
     o->bias_bound = o->alignment_bound * o->alignment_bound;
+    o->scale_bound = 10 * (double)o->H;
     return HSPEC_OK;
 }
 
@@ -362,12 +392,20 @@ static hspec_status make(hspec_optimum *o, hspec_error *err)
     HSPEC_TRY(hspec_objective_create(o->signal, &o->layer, o->task.tokens, &nodes, o->threads, &o->silent, err));
     nodes.noise = 1;
     HSPEC_TRY(hspec_objective_create(o->signal, &o->layer, o->task.tokens, &nodes, o->threads, &o->noisy, err));
+    nodes = (hspec_nodes_params){.nodes = FINE * (double)o->params.nodes, .randomizations = 1, .seed = FINE_SEED};
+    HSPEC_TRY(hspec_objective_create(o->signal, &o->layer, o->task.tokens, &nodes, o->threads, &o->fine, err));
+    const size_t silent = o->params.nodes > SILENT_NODES ? o->params.nodes : SILENT_NODES;
+    const size_t noisy = o->params.nodes > NOISY_NODES ? o->params.nodes : NOISY_NODES;
+    HSPEC_TRY(hspec_witness_create(o->signal, &o->layer, o->task.tokens, (double)silent, (double)noisy, WITNESS_SEED,
+                                   o->threads, &o->witness, err));
     lay_out(o);
     HSPEC_TRY(hspec_arena_commit(&o->arena, err));
     lay_out(o);
     hspec_signal_symmetries(o->signal, o->symmetric);
     HSPEC_TRY(choose_bounds(o, err));
-    return hspec_minima_create(o->H, o->F, o->symmetric, o->starts, &o->minima, err);
+    const int shared = o->layer.activation == HSPEC_BAYES;
+    HSPEC_TRY(hspec_minima_create(o->H, o->F, o->symmetric, shared, o->starts, &o->seen, err));
+    return hspec_minima_create(o->H, o->F, o->symmetric, shared, o->starts, &o->minima, err);
 }
 
 hspec_status hspec_optimum_create(const hspec_task_params *task, const hspec_layer_params *layer,
@@ -400,7 +438,10 @@ hspec_status hspec_optimum_create(const hspec_task_params *task, const hspec_lay
         }
     }
     if (status == HSPEC_OK) {
-        status = take_losses(o, err);
+        status = refine(o, err);
+    }
+    if (status == HSPEC_OK) {
+        take_losses(o);
     }
     if (status != HSPEC_OK) {
         hspec_optimum_free(o);
@@ -417,6 +458,9 @@ void hspec_optimum_free(hspec_optimum *optimum)
     }
     hspec_objective_free(&optimum->silent);
     hspec_objective_free(&optimum->noisy);
+    hspec_objective_free(&optimum->fine);
+    hspec_witness_free(&optimum->witness);
+    hspec_minima_free(&optimum->seen);
     hspec_minima_free(&optimum->minima);
     hspec_arena_free(&optimum->arena);
     hspec_memory_free(optimum);
@@ -430,39 +474,17 @@ size_t hspec_optimum_minima(const hspec_optimum *optimum)
 void hspec_optimum_view(const hspec_optimum *optimum, size_t i, hspec_optimum_minimum *view)
 {
     const hspec_minimum *found = &optimum->minima.list[i];
-    *view = (hspec_optimum_minimum){.loss = optimum->loss[i],
-                                    .loss_error = optimum->error[i],
+    const size_t H = optimum->H, HF = H * optimum->F;
+    *view = (hspec_optimum_minimum){.loss = found->loss,
+                                    .loss_error = found->loss_error,
                                     .count = found->count,
                                     .at_bound = found->bound,
+                                    .alignment_at_bound = found->at_bound,
+                                    .residual_at_bound = found->at_bound + HF,
+                                    .bias_at_bound = found->at_bound + HF + H,
+                                    .scale_at_bound = found->at_bound[HF + 2 * H],
+                                    .residual_rate = found->rate,
+                                    .residual_rate_error = found->rate_error,
                                     .silent = found->silent,
                                     .order = {found->m, found->r, found->b, found->s}};
 }
-
-#else
-
-hspec_status hspec_optimum_create(const hspec_task_params *task, const hspec_layer_params *layer,
-                                  const hspec_optimum_params *params, int threads, const hspec_monitor *monitor,
-                                  hspec_optimum **optimum, hspec_error *err)
-{
-    (void)task, (void)layer, (void)params, (void)threads, (void)monitor, (void)optimum;
-    return hspec_error_set(err, HSPEC_EUNSUPPORTED, "optimum: this build has no optimizer (NLopt)");
-}
-
-void hspec_optimum_free(hspec_optimum *optimum)
-{
-    (void)optimum;
-}
-
-size_t hspec_optimum_minima(const hspec_optimum *optimum)
-{
-    (void)optimum;
-    return 0;
-}
-
-void hspec_optimum_view(const hspec_optimum *optimum, size_t i, hspec_optimum_minimum *view)
-{
-    (void)optimum, (void)i;
-    memset(view, 0, sizeof *view);
-}
-
-#endif

@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include "theory/descent.h"
 #include "theory/guess.h"
 #include "theory/minima.h"
+#include "theory/witness.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,14 +111,15 @@ static hspec_minimum minimum(double *m, int *silent, double loss)
 {
     static double r[H * H];
     static double b[H];
-    return (hspec_minimum){.loss = loss, .count = 1, .m = m, .r = r, .b = b, .silent = silent};
+    static int at_bound[H * F + 2 * H + 1];
+    return (hspec_minimum){.loss = loss, .count = 1, .m = m, .r = r, .b = b, .silent = silent, .at_bound = at_bound};
 }
 
-static size_t count_distinct(const hspec_minimum *first, const hspec_minimum *second)
+static size_t count_shared(const hspec_minimum *first, const hspec_minimum *second, int shared)
 {
     static const int symmetric[F] = {1, 0};
     hspec_minima minima;
-    assert_int_equal(hspec_minima_create(H, F, symmetric, 2, &minima, NULL), HSPEC_OK);
+    assert_int_equal(hspec_minima_create(H, F, symmetric, shared, 2, &minima, NULL), HSPEC_OK);
     hspec_minima_add(&minima, first);
     hspec_minima_add(&minima, second);
     hspec_minima_sort(&minima);
@@ -125,6 +128,11 @@ static size_t count_distinct(const hspec_minimum *first, const hspec_minimum *se
     assert_int_equal(minima.list[0].count, count == 1 ? 2 : 1);
     hspec_minima_free(&minima);
     return count;
+}
+
+static size_t count_distinct(const hspec_minimum *first, const hspec_minimum *second)
+{
+    return count_shared(first, second, 0);
 }
 
 static void test_distinct(void **state)
@@ -154,13 +162,173 @@ static void test_distinct(void **state)
     assert_int_equal(count_distinct(&one, &other), 2);
     other = minimum(doubled, none, near); /* one head of a matches two of these */
     assert_int_equal(count_distinct(&one, &other), 2);
+    /* where heads may share a place, one that does is as good as one without influence, and no other is */
+    double together[H * F] = {2, 1, -2, 1, -2, 1};
+    other = minimum(together, none, near);
+    assert_int_equal(count_shared(&one_silent, &other, 1), 1);
+    assert_int_equal(count_shared(&other, &one_silent, 1), 1);
+    assert_int_equal(count_distinct(&one_silent, &other), 2);
+    assert_int_equal(count_shared(&one, &other, 1), 2);
+    assert_int_equal(count_shared(&other, &one, 1), 2);
     other = minimum(permuted, none, 0.301);
     assert_int_equal(count_distinct(&one, &other), 2);
     other = minimum(silent_moved, none, 0.3 + 5e-7); /* along a valley */
     assert_int_equal(count_distinct(&one, &other), 1);
 }
 
+/* The rate of a residual, and losses that belong together, against losses at a small one. */
+static void test_witness(void **state)
+{
+    (void)state;
+    hspec_signal *signal = discrete();
+    hspec_layer_params layer = hspec_layer_default(H);
+    layer.activation = HSPEC_SOFTMAX1;
+    hspec_witness witness;
+    assert_int_equal(hspec_witness_create(signal, &layer, L, 20000, 20000, 3, 1, &witness, NULL), HSPEC_OK);
+    const double x[H * F + 2] = {1.5, 0.2, -0.7, 0.4, 0.1, 0.9, 0.6, 1.8};
+    double direction[H];
+    double error;
+    const double rate = hspec_witness_residual(&witness, x, &error, direction);
+    double size = 0;
+    for (size_t h = 0; h < H; h++) {
+        size += direction[h] * direction[h];
+    }
+    assert_true(fabs(size - 1) < 1e-12);
+    assert_true(error > 0 && error < 0.02);
+    double y[H * F + H * H + 2] = {0};
+    double without[HSPEC_WITNESS_SETS];
+    double with[HSPEC_WITNESS_SETS];
+    const double other[H] = {0.6, -0.64, 0.48}; /* no rate is below the least */
+    memcpy(y, x, H * F * sizeof *x);
+    memcpy(y + H * F + H * H, x + H * F, 2 * sizeof *x);
+    for (int turn = 0; turn < 2; turn++) {
+        /* dE/dr along v v^T, from R = e + step v v^T and e - step v v^T */
+        const double *v = turn ? other : direction;
+        const double e = 0.01;
+        const double step = 1e-4;
+        for (int side = 0; side < 2; side++) {
+            for (size_t i = 0; i < H * H; i++) {
+                y[H * F + i] = (i % (H + 1) == 0 ? e : 0) + (side ? -step : step) * v[i / H] * v[i % H];
+            }
+            hspec_witness_losses(&witness, 1, y, side ? without : with);
+        }
+        for (size_t q = 0; q < HSPEC_WITNESS_SETS; q++) {
+            with[q] = (with[q] - without[q]) / (4 * e * step);
+        }
+        double spread;
+        const double found = hspec_witness_mean(with, &spread);
+        if (turn == 0) {
+            assert_true(fabs(found - rate) < 1e-6 && fabs(spread - error) < 1e-6);
+        } else {
+            assert_true(found > rate + 1e-3);
+        }
+    }
+    /* without a residual, by either kind of nodes */
+    double e[2];
+    hspec_witness_losses(&witness, 0, x, with);
+    memset(y + H * F, 0, H * H * sizeof *y);
+    hspec_witness_losses(&witness, 1, y, without);
+    const double apart = hspec_witness_mean(with, &e[0]) - hspec_witness_mean(without, &e[1]);
+    assert_true(apart != 0 && fabs(apart) < 5 * hypot(e[0], e[1]));
+    hspec_witness_free(&witness);
+    hspec_signal_free(signal);
+}
+
 #ifdef HSPEC_HAVE_NLOPT
+/* Down from a start to where nothing slopes, within bounds that are in the way. */
+static void test_descent(void **state)
+{
+    (void)state;
+    hspec_signal *signal = discrete();
+    const hspec_nodes_params nodes = {.nodes = 2000, .randomizations = 1, .seed = 1};
+    for (int activation = HSPEC_SOFTMAX; activation <= HSPEC_BAYES; activation++) {
+        for (int narrow = 0; narrow < 2; narrow++) {
+            hspec_layer_params layer = hspec_layer_default(H);
+            layer.activation = (hspec_activation)activation;
+            hspec_objective objective;
+            assert_int_equal(hspec_objective_create(signal, &layer, L, &nodes, 1, &objective, NULL), HSPEC_OK);
+            double x[MOST];
+            double low[MOST];
+            double high[MOST];
+            double gradient[MOST];
+            double scratch[2 * MOST];
+            for (size_t i = 0; i < objective.n; i++) {
+                x[i] = sin(1.7 * (double)i + 0.4) + 0.2;
+                high[i] = narrow ? 0.9 : 30;
+                low[i] = -high[i];
+            }
+            const double start = hspec_objective_value(&objective, x, NULL);
+            hspec_descent descent;
+            assert_int_equal(hspec_descent_run(&objective, low, high, x, scratch, &descent, NULL), HSPEC_OK);
+            assert_true(descent.loss < start - 1e-2);
+            assert_true(descent.slope < 1e-5);
+            assert_true(descent.loss == hspec_objective_value(&objective, x, gradient));
+            size_t at_bounds = 0;
+            for (size_t i = 0; i < objective.n; i++) {
+                assert_true(x[i] >= low[i] && x[i] <= high[i]);
+                const int up = x[i] == high[i];
+                const int down = x[i] == low[i];
+                at_bounds += up || down;
+                assert_true(fabs(gradient[i]) < 1e-5 || (up && gradient[i] < 0) || (down && gradient[i] > 0));
+            }
+            assert_true(narrow ? at_bounds > 0 : at_bounds == 0);
+            hspec_objective_free(&objective);
+        }
+    }
+    hspec_signal_free(signal);
+}
+
+/* What a search tells of its minima, from any number of threads. */
+static void test_report(void **state)
+{
+    (void)state;
+    hspec_signal *signal = discrete();
+    const hspec_task_params task = {.tokens = L, .dimension = 100, .signal = signal};
+    hspec_layer_params layer = hspec_layer_default(H + 1);
+    layer.activation = HSPEC_BAYES;
+    hspec_optimum_params params = hspec_optimum_default();
+    params.nodes = 1024;
+    params.starts = 9;
+    double loss[2];
+    for (int threads = 1; threads <= 2; threads++) {
+        hspec_optimum *optimum = NULL;
+        size_t count = 0;
+        double last = 0;
+        assert_int_equal(hspec_optimum_create(&task, &layer, &params, threads, NULL, &optimum, NULL), HSPEC_OK);
+        for (size_t i = 0; i < hspec_optimum_minima(optimum); i++) {
+            hspec_optimum_minimum found;
+            hspec_optimum_view(optimum, i, &found);
+            assert_true(found.loss >= last);
+            last = found.loss;
+            loss[threads - 1] = i ? loss[threads - 1] : last;
+            count += found.count;
+            double sum = 0;
+            int any = 0;
+            for (size_t h = 0; h <= H; h++) {
+                sum += found.order.bias[h];
+                int at = found.bias_at_bound[h];
+                for (size_t f = 0; f < F; f++) {
+                    const double m = fabs(found.order.alignment[h * F + f]);
+                    const double bound = 10 + 3 * sqrt(0.5 * 4 + 0.2); /* of feature 0; that of feature 1 is less */
+                    assert_true(m <= bound);
+                    assert_int_equal(found.alignment_at_bound[h * F + f], m > bound * (1 - 1e-6));
+                    at |= found.alignment_at_bound[h * F + f];
+                }
+                any |= at && !found.silent[h];
+                assert_false(found.residual_at_bound[h]);
+            }
+            assert_true(fabs(sum) < 1e-9);
+            assert_int_equal(any, found.at_bound);
+            assert_false(found.scale_at_bound);
+            assert_true(found.residual_rate > -1e-4 - 4 * found.residual_rate_error);
+        }
+        assert_int_equal(count, 9);
+        hspec_optimum_free(optimum);
+    }
+    assert_true(loss[0] == loss[1]);
+    hspec_signal_free(signal);
+}
+
 static void refuse(const hspec_task_params *task, const hspec_layer_params *layer, const hspec_optimum_params *params,
                    int threads, const char *message)
 {
@@ -228,6 +396,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradient), cmocka_unit_test(test_starts),
-                                       cmocka_unit_test(test_distinct), cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_distinct), cmocka_unit_test(test_witness),
+#ifdef HSPEC_HAVE_NLOPT
+                                       cmocka_unit_test(test_descent),  cmocka_unit_test(test_report),
+#endif
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
