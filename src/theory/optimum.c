@@ -288,10 +288,21 @@ static hspec_status search_from(hspec_optimum *o, size_t k, hspec_error *err)
     return settle(o, hspec_random_stream(o->params.seed, k + 1, HSPEC_PURPOSE_STARTS), loss, err);
 }
 
+/** Tells the monitor that `done` starts are, and asks it whether to go on. */
+static hspec_status tell(const hspec_optimum *o, const hspec_monitor *monitor, size_t done, hspec_error *err)
+{
+    const hspec_event event = {.kind = HSPEC_EVENT_PROGRESS, .done = (double)done, .total = (double)o->starts};
+    if (monitor && monitor->notify && monitor->notify(monitor->user, &event)) {
+        return hspec_error_set(err, HSPEC_ESTOPPED, "stopped after %zu of %zu starts", done, o->starts);
+    }
+    return HSPEC_OK;
+}
+
 /** What fits the nodes of the searches too well is brought to where it fits more of them. */
-static hspec_status refine(hspec_optimum *o, hspec_error *err)
+static hspec_status refine(hspec_optimum *o, const hspec_monitor *monitor, hspec_error *err)
 {
     for (size_t i = 0; i < o->seen.count; i++) {
+        HSPEC_TRY(tell(o, monitor, o->starts, err));
         const hspec_minimum *from = &o->seen.list[i];
         if (from->residual) {
             hspec_minima_add(&o->minima, from);
@@ -432,13 +443,10 @@ hspec_status hspec_optimum_create(const hspec_task_params *task, const hspec_lay
     hspec_status status = make(o, err);
     for (size_t k = 0; k < o->starts && status == HSPEC_OK; k++) {
         status = search_from(o, k, err);
-        const hspec_event event = {.kind = HSPEC_EVENT_PROGRESS, .done = (double)k + 1, .total = (double)o->starts};
-        if (status == HSPEC_OK && monitor && monitor->notify && monitor->notify(monitor->user, &event)) {
-            status = hspec_error_set(err, HSPEC_ESTOPPED, "stopped after %zu of %zu starts", k + 1, o->starts);
-        }
+        status = status ? status : tell(o, monitor, k + 1, err);
     }
     if (status == HSPEC_OK) {
-        status = refine(o, err);
+        status = refine(o, monitor, err);
     }
     if (status == HSPEC_OK) {
         take_losses(o);

@@ -56,6 +56,11 @@ static result solve(const hspec_signal *signal, size_t tokens, const hspec_layer
     found.loss = best.loss;
     found.error = best.loss_error;
     found.minima = hspec_optimum_minima(optimum);
+    for (size_t i = 0; i < found.minima; i++) { /* minima with respect to a residual too */
+        hspec_optimum_minimum each;
+        hspec_optimum_view(optimum, i, &each);
+        assert_true(isnan(each.residual_rate) || each.residual_rate > -1e-3 - 4 * each.residual_rate_error);
+    }
     hspec_optimum_free(optimum);
     if (!(found.loss > found.risk - 4 * (found.error + found.risk_error) - 1e-9)) {
         fail_msg("optimum %.6f +- %.1e below the Bayes risk %.6f +- %.1e", found.loss, found.error, found.risk,
@@ -230,10 +235,46 @@ static void test_uneven_split(void **state)
     hspec_signal_free(signal);
 }
 
+/* A residual can help: one head of softmax1, with a bias that is fixed and too large, looks at noise against that of the
+ * two others. On other nodes too it is lower than the minimum without. */
+static void test_residual(void **state)
+{
+    (void)state;
+    hspec_signal *signal = flipped(2, 0.5);
+    const hspec_task_params task = {.tokens = 2, .dimension = 1000, .signal = signal};
+    hspec_layer_params layer = layer_of(HSPEC_SOFTMAX1, 3);
+    layer.bias_init = 3;
+    layer.bias_train = 0;
+    hspec_optimum_params params = hspec_optimum_default();
+    params.starts = 16;
+    hspec_optimum *optimum = NULL;
+    assert_int_equal(hspec_optimum_create(&task, &layer, &params, 0, NULL, &optimum, NULL), HSPEC_OK);
+    assert_true(hspec_optimum_minima(optimum) >= 2);
+    hspec_order orders[2];
+    for (size_t i = 0; i < 2; i++) {
+        hspec_optimum_minimum found;
+        hspec_optimum_view(optimum, i, &found);
+        orders[i] = found.order;
+        double sum = 0;
+        for (size_t h = 0; h < 3; h++) {
+            sum += found.order.residual[4 * h];
+        }
+        printf("  %.5f +- %.1e, residual %.3f\n", found.loss, found.loss_error, sum);
+        assert_true(i == 0 ? sum > 0.5 && isnan(found.residual_rate) : sum == 0 && found.residual_rate > 0);
+    }
+    double loss[2];
+    double error[2];
+    assert_int_equal(hspec_population_loss(&task, &layer, 200000, 77, 0, 2, orders, loss, error, NULL), HSPEC_OK);
+    assert_true(loss[0] < loss[1] - 2e-3 && error[0] + error[1] < 5e-4);
+    hspec_optimum_free(optimum);
+    hspec_signal_free(signal);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_softmax),        cmocka_unit_test(test_softmax1),
                                        cmocka_unit_test(test_bayes_discrete), cmocka_unit_test(test_bayes_gaussian),
-                                       cmocka_unit_test(test_order),          cmocka_unit_test(test_uneven_split)};
+                                       cmocka_unit_test(test_order),          cmocka_unit_test(test_uneven_split),
+                                       cmocka_unit_test(test_residual)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
