@@ -10,28 +10,40 @@
 #include "core/status.h"
 
 enum { LOSS_STATES = 64, LEAST_NODES = 64 };
-static const double MOST_WORK = 1e6;                          /* numbers */
+static const double MOST_WORK = 1e6, MOST_PRODUCTS = 1e6;     /* numbers */
 static const double LONG_ENOUGH = 0.05, TIME_TO_SPEND = 0.25; /* seconds */
 
-/* Seconds of one evaluation of the loss of one state, at all nodes. */
+/* Seconds of one evaluation of the loss of one state, at all nodes: what more states take longer, since making the nodes
+ * takes as long as some states do. */
 static hspec_status time_loss(const hspec_experiment *experiment, const hspec_training *training, int threads,
                               double *seconds, hspec_error *err)
 {
     hspec_trajectory t;
     hspec_training_trajectory(training, &t);
-    double each = (double)experiment->task.tokens * (double)experiment->layer.heads; /* scores of one node */
-    size_t count = (size_t)fmin(fmax(1, MOST_WORK / (LEAST_NODES * each)), LOSS_STATES);
+    /* The time is proportional to the tokens: fewer of them, if even the fewest nodes would take seconds. */
+    hspec_task_params task = experiment->task;
+    double products = (double)t.heads * (double)(t.heads + t.features); /* of one token of one node */
+    task.tokens = (size_t)fmin(fmax(2, MOST_PRODUCTS / products), (double)task.tokens);
+    double each = (double)task.tokens * (double)t.heads; /* scores of one node */
     double of_a_record = fmin((double)experiment->theory.nodes, HSPEC_RECORD_NODES);
-    size_t nodes = (size_t)fmin(fmax(LEAST_NODES, MOST_WORK / ((double)count * each)), of_a_record);
+    size_t nodes = (size_t)fmin(fmax(LEAST_NODES, MOST_WORK / each), of_a_record);
+    const int long_anyway = (double)nodes * each > MOST_WORK; /* then making nodes does not count */
+    size_t count[2] = {1, long_anyway ? 1 : (size_t)fmin(fmax(2, 4 * MOST_WORK / ((double)nodes * each)), LOSS_STATES)};
+    double took[2] = {0, 0};
     hspec_order states[LOSS_STATES];
     double loss[LOSS_STATES];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count[1]; i++) {
         states[i] = (hspec_order){t.alignment, t.residual, t.bias, t.scale[0]};
     }
-    double start = hspec_progress_now();
-    HSPEC_TRY(hspec_population_loss(&experiment->task, &experiment->layer, nodes, 1, threads, count, states, loss, NULL,
-                                    err));
-    *seconds = (hspec_progress_now() - start) / (double)count * of_a_record / (double)nodes;
+    for (int i = long_anyway ? 1 : 0; i < 2; i++) {
+        double start = hspec_progress_now();
+        HSPEC_TRY(
+            hspec_population_loss(&task, &experiment->layer, nodes, 1, threads, count[i], states, loss, NULL, err));
+        took[i] = hspec_progress_now() - start;
+    }
+    double more = fmax(took[1] - took[0], 0.1 * took[1]); /* whatever the clock does */
+    more *= (double)experiment->task.tokens / (double)task.tokens;
+    *seconds = more / (double)(count[1] - (long_anyway ? 0 : 1)) * of_a_record / (double)nodes;
     return HSPEC_OK;
 }
 

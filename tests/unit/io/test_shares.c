@@ -49,6 +49,10 @@ static void test_json(void **state)
     cJSON *object = NULL;
     assert_int_equal(hspec_json_object(&object, NULL), HSPEC_OK);
     assert_int_equal(hspec_shares_json(&shares, object, NULL), HSPEC_OK);
+    char *printed = cJSON_PrintUnformatted(object); /* numbers are read back as they were */
+    cJSON_Delete(object);
+    object = cJSON_Parse(printed);
+    cJSON_free(printed);
     assert_int_equal(cJSON_GetArraySize(object), 3);
     assert_true(number(object, "missed") == parts[0] && number(object, "noise") == parts[3]);
     const cJSON *heads = cJSON_GetObjectItemCaseSensitive(object, "heads");
