@@ -140,7 +140,7 @@ HSPEC_API HSPEC_MUST_USE hspec_status hspec_bayes_risk(const hspec_task_params *
 #define HSPEC_OPTIMUM_MAX_STARTS 100000
 
 typedef struct hspec_optimum_params {
-    size_t nodes;  /**< of the searches, 64 to 2^40, default 16384; losses are taken on at least 2^17 others */
+    size_t nodes;  /**< of the searches, 64 to 2^40, default 16384; losses are taken on others, at least as many */
     size_t starts; /**< searches, 1 to HSPEC_OPTIMUM_MAX_STARTS, default 32 */
     uint64_t seed; /**< of the starts, default 1 */
 } hspec_optimum_params;

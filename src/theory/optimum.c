@@ -18,7 +18,10 @@
 #define WITNESS_SEED 5
 #define SILENT_NODES ((size_t)1 << 20)
 #define NOISY_NODES ((size_t)1 << 17)
-/** A head whose move by 0.3 along every feature changes the loss less than this has no influence on it. */
+/** Less where a node has many scores: so many in all. */
+#define SILENT_SCORES ((size_t)1 << 25)
+#define NOISY_SCORES ((size_t)1 << 22)
+/** A head whose move by 0.3 along every feature, or to 0, changes the loss less than this has no influence on it. */
 #define SILENT_MOVE 0.3
 #define SILENT_LOSS 1e-5
 /** A new minimum is pushed this far, to leave a saddle, and again while that leads lower by LEFT, KICKS times at most. */
@@ -81,14 +84,15 @@ static hspec_status descend(hspec_optimum *o, hspec_objective *objective, double
     return HSPEC_OK;
 }
 
-/** Does a head's move in either direction leave the loss as it is? */
+/** Does the loss stay as it is when the head's alignments move down, to 0, or up? */
 static int is_silent(hspec_optimum *o, hspec_objective *objective, double loss, size_t h)
 {
     int silent = 1;
-    for (int side = -1; side <= 1 && silent; side += 2) {
+    for (int side = -1; side <= 1 && silent; side++) {
         memcpy(o->move, o->x, objective->n * sizeof *o->move);
         for (size_t f = 0; f < o->F; f++) {
-            o->move[h * o->F + f] += side * SILENT_MOVE;
+            double *m = &o->move[h * o->F + f];
+            *m = side ? *m + side * SILENT_MOVE : 0;
         }
         silent = fabs(hspec_objective_value(objective, o->move, NULL) - loss) < SILENT_LOSS;
     }
@@ -397,6 +401,14 @@ static hspec_status choose_bounds(hspec_optimum *o, hspec_error *err)
     return HSPEC_OK;
 }
 
+/** How many nodes: `most`, but not more than `scores` scores, nor fewer than the searches take. */
+static size_t witness_nodes(const hspec_optimum *o, size_t most, size_t scores)
+{
+    const size_t afford = scores / (o->H * o->task.tokens);
+    const size_t nodes = afford < most ? afford : most;
+    return nodes > o->params.nodes ? nodes : o->params.nodes;
+}
+
 static hspec_status make(hspec_optimum *o, hspec_error *err)
 {
     hspec_nodes_params nodes = {.nodes = (double)o->params.nodes, .randomizations = 1, .seed = SEARCH_SEED};
@@ -405,8 +417,8 @@ static hspec_status make(hspec_optimum *o, hspec_error *err)
     HSPEC_TRY(hspec_objective_create(o->signal, &o->layer, o->task.tokens, &nodes, o->threads, &o->noisy, err));
     nodes = (hspec_nodes_params){.nodes = FINE * (double)o->params.nodes, .randomizations = 1, .seed = FINE_SEED};
     HSPEC_TRY(hspec_objective_create(o->signal, &o->layer, o->task.tokens, &nodes, o->threads, &o->fine, err));
-    const size_t silent = o->params.nodes > SILENT_NODES ? o->params.nodes : SILENT_NODES;
-    const size_t noisy = o->params.nodes > NOISY_NODES ? o->params.nodes : NOISY_NODES;
+    const size_t silent = witness_nodes(o, SILENT_NODES, SILENT_SCORES);
+    const size_t noisy = witness_nodes(o, NOISY_NODES, NOISY_SCORES);
     HSPEC_TRY(hspec_witness_create(o->signal, &o->layer, o->task.tokens, (double)silent, (double)noisy, WITNESS_SEED,
                                    o->threads, &o->witness, err));
     lay_out(o);
