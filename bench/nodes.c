@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { H = 3, L = 5, SETS = 32, QUANTITIES = 5, SAMPLES = 1 << 19 };
+enum { H = 3, SETS = 32, QUANTITIES = 5, SAMPLES = 1 << 19 };
+#define L ((size_t)5)
 
 static const double strength = 4.0, probability = 0.7;
 static const double m[H] = {0.9, 0.8, 0.5};
@@ -137,9 +138,9 @@ int main(void)
         printf("  %18s", names[i]);
     }
     printf("\n");
-    for (double nodes = 1024; nodes <= 1 << 18; nodes *= 4) {
+    for (unsigned bits = 10; bits <= 18; bits += 2) {
         double error[QUANTITIES];
-        const double count = lattice(signal, nodes, root, error);
+        const double count = lattice(signal, (double)((size_t)1 << bits), root, error);
         printf("%9.0f", count);
         for (size_t i = 0; i < QUANTITIES; i++) {
             const double plain = deviation[i] * deviation[i] / (error[i] * error[i]);

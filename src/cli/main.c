@@ -15,18 +15,9 @@
 #include "io/text.h"
 
 const hspec_cli_command *const hspec_cli_commands[] = {
-    &hspec_cmd_new,
-    &hspec_cmd_check,
-    &hspec_cmd_train,
-    &hspec_cmd_theory,
-    &hspec_cmd_bayes,
-    &hspec_cmd_optimum,
-    &hspec_cmd_stability,
-    &hspec_cmd_info,
-    &hspec_cmd_phases,
-    &hspec_cmd_plot,
-    &hspec_cmd_completion,
-    NULL,
+    &hspec_cmd_new,    &hspec_cmd_check,   &hspec_cmd_train,      &hspec_cmd_theory,
+    &hspec_cmd_bayes,  &hspec_cmd_optimum, &hspec_cmd_stability,  &hspec_cmd_info,
+    &hspec_cmd_phases, &hspec_cmd_plot,    &hspec_cmd_completion, NULL,
 };
 
 /* A file opened later must not become standard input, output or error: a closed one is filled with /dev/null, opened

@@ -72,7 +72,9 @@ hspec_status hspec_descent_run(hspec_objective *objective, const double *low, co
                                double *scratch, hspec_descent *descent, hspec_error *err)
 {
     const size_t n = objective->n;
-    seen s = {objective, HUGE_VAL, scratch, scratch + n, 0};
+    seen s = {.objective = objective, .lowest = HUGE_VAL};
+    s.x = scratch;
+    s.gradient = scratch + n;
     double slope = HUGE_VAL;
     int second = 0;
     for (size_t i = 0; i < n; i++) {

@@ -99,6 +99,11 @@ static int is_silent(hspec_optimum *o, hspec_objective *objective, double loss, 
     return silent;
 }
 
+static size_t row_of(size_t place, size_t columns)
+{
+    return columns ? place / columns : 0; /* there is always one */
+}
+
 /** Which variables stand at their bounds. */
 static void mark_bounds(hspec_optimum *o, const hspec_objective *objective, hspec_minimum *found)
 {
@@ -114,10 +119,10 @@ static void mark_bounds(hspec_optimum *o, const hspec_objective *objective, hspe
         }
         size_t head = H; /* of none, or of all */
         if (i < HF) {
-            head = i / F;
+            head = row_of(i, F);
             found->at_bound[i] = 1;
         } else if (i < biases) {
-            head = (i - HF) / H;
+            head = row_of(i - HF, H);
             residual[head] = 1;
         } else if (i < scales && objective->biases > 1) {
             head = i - biases;

@@ -92,8 +92,10 @@ double hspec_witness_residual(hspec_witness *witness, const double *x, double *e
     /* E = E_0 + tr R^T A R with A = dE/dr, so that dE/dR = 2 A R = 2 SMALL A */
     const double *g = witness->gradient + HF;
     size_t k = 0;
-    for (size_t i = 0; i < HH; i++) {
-        witness->A[i] = (g[i] + g[i % H * H + i / H]) / (4 * SMALL);
+    for (size_t h = 0; h < H; h++) {
+        for (size_t j = 0; j < H; j++) {
+            witness->A[h * H + j] = (g[h * H + j] + g[j * H + h]) / (4 * SMALL);
+        }
     }
     hspec_dense_eigen(H, witness->A, witness->V);
     for (size_t h = 1; h < H; h++) {
@@ -105,9 +107,11 @@ double hspec_witness_residual(hspec_witness *witness, const double *x, double *e
     double values[HSPEC_WITNESS_SETS];
     for (size_t q = 0; q < HSPEC_WITNESS_SETS; q++) {
         values[q] = 0;
-        for (size_t i = 0; i < HH; i++) {
-            values[q] += direction[i / H] * direction[i % H] * on_set(&noisy->field, q, noisy->field.places.root + i) /
-                         (2 * SMALL);
+        for (size_t h = 0; h < H; h++) {
+            for (size_t j = 0; j < H; j++) {
+                const size_t place = noisy->field.places.root + h * H + j;
+                values[q] += direction[h] * direction[j] * on_set(&noisy->field, q, place) / (2 * SMALL);
+            }
         }
     }
     return hspec_witness_mean(values, error);

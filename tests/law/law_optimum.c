@@ -46,7 +46,7 @@ static result solve(const hspec_signal *signal, size_t tokens, const hspec_layer
     hspec_optimum_params params = hspec_optimum_default();
     params.nodes = full() ? 65536 : 8192;
     params.starts = full() ? 4 * starts : starts;
-    result found;
+    result found = {0};
     hspec_optimum_minimum best;
     if (hspec_optimum_create(&task, layer, &params, 0, NULL, &optimum, &err) != HSPEC_OK ||
         hspec_bayes_risk(&task, 131072, 1, 0, &found.risk, &found.risk_error, &err) != HSPEC_OK) {

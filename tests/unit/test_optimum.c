@@ -51,8 +51,8 @@ static void test_gradient(void **state)
         hspec_objective objective;
         assert_int_equal(hspec_objective_create(signal, &layer, L, &nodes, 1, &objective, NULL), HSPEC_OK);
         assert_int_equal(objective.n, forms[form].n);
-        double x[MOST];
-        double gradient[MOST];
+        double x[MOST] = {0};
+        double gradient[MOST] = {0};
         for (size_t i = 0; i < objective.n; i++) {
             x[i] = sin(1.7 * (double)i + 0.4) + 0.2;
         }
@@ -247,10 +247,10 @@ static void test_descent(void **state)
             layer.activation = (hspec_activation)activation;
             hspec_objective objective;
             assert_int_equal(hspec_objective_create(signal, &layer, L, &nodes, 1, &objective, NULL), HSPEC_OK);
-            double x[MOST];
-            double low[MOST];
-            double high[MOST];
-            double gradient[MOST];
+            double x[MOST] = {0};
+            double low[MOST] = {0};
+            double high[MOST] = {0};
+            double gradient[MOST] = {0};
             double scratch[2 * MOST];
             for (size_t i = 0; i < objective.n; i++) {
                 x[i] = sin(1.7 * (double)i + 0.4) + 0.2;
@@ -289,7 +289,7 @@ static void test_report(void **state)
     hspec_optimum_params params = hspec_optimum_default();
     params.nodes = 1024;
     params.starts = 9;
-    double loss[2];
+    double loss[2] = {0, 0};
     for (int threads = 1; threads <= 2; threads++) {
         hspec_optimum *optimum = NULL;
         size_t count = 0;

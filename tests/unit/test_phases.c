@@ -160,7 +160,8 @@ static void test_crossings(void **state)
     phases = read_phases(&t, 0.5, &r);
     assert_int_equal(r.crossings, 6);
     for (size_t i = 0; i < 6; i++) {
-        const double turn = 10 * ((double)(i / 2) + 0.5) * 3.14159265358979, shift = i % 2 ? 0.1 : 1.1;
+        const size_t pair = i / 2;
+        const double turn = 10 * ((double)pair + 0.5) * 3.14159265358979, shift = i % 2 ? 0.1 : 1.1;
         assert_true(r.crossing[i].head == (i % 2 ? 3 : 5));
         near(r.crossing[i].time, turn - shift, 1e-3);
         assert_true(r.crossing[i].from == -r.crossing[i].to);
