@@ -245,6 +245,45 @@ static void test_invariants(void **state)
     hspec_signal_free(signal);
 }
 
+/* With a residual the flow integrates R, the limit of SGD integrates r. At the largest batch eta^2 / B is 1e-6: both must
+ * say the same. The roots differ by a rotation, that is by the error of the nodes: 1e-5 here. */
+static void test_flow_with_a_residual(void **state)
+{
+    (void)state;
+    hspec_signal *signal = flipped(4.0, 0.7);
+    const hspec_task_params task = {.tokens = 5, .dimension = 1000, .signal = signal};
+    hspec_layer_params layer = hspec_layer_default(H);
+    layer.activation = HSPEC_SOFTMAX1;
+    hspec_training_params training = hspec_training_default();
+    training.batch = 1000000;
+    training.time = 20;
+    training.records = 4;
+    const hspec_order start = {start_m, start_r, zero_b, 1};
+    hspec_theory *theory[2];
+    hspec_theory_trajectory t[2];
+    for (int limit = 0; limit < 2; limit++) {
+        const hspec_theory_params params = theory_params(limit ? HSPEC_LIMIT_FLOW : HSPEC_LIMIT_SGD);
+        theory[limit] = integrate(&task, &layer, &training, &params, &start);
+        hspec_theory_view(theory[limit], &t[limit]);
+    }
+    double apart = 0;
+    const size_t n = t[0].rows;
+    for (size_t i = 0; i < n * H * H; i++) {
+        apart = fmax(apart, fabs(t[1].residual[i] - t[0].residual[i]));
+    }
+    for (size_t i = 0; i < n * H; i++) {
+        apart = fmax(apart, fabs(t[1].alignment[i] - t[0].alignment[i]));
+        apart = fmax(apart, fabs(t[1].bias[i] - t[0].bias[i]));
+    }
+    const double *last = t[1].residual + (n - 1) * H * H;
+    printf("  flow and limit of SGD at B = 1e6: %.1e apart; r[0][0] from %.3f to %.3f\n", apart, start_r[0], last[0]);
+    assert_true(apart < 2e-4);
+    assert_true(fabs(last[0] - start_r[0]) > 0.02); /* it moved */
+    hspec_theory_free(theory[0]);
+    hspec_theory_free(theory[1]);
+    hspec_signal_free(signal);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -313,9 +352,13 @@ static void test_uneven_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_softmax),    cmocka_unit_test(test_softmax1),
-        cmocka_unit_test(test_bayes),      cmocka_unit_test(test_growth_at_the_origin),
-        cmocka_unit_test(test_invariants), cmocka_unit_test(test_uneven_split),
+        cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_softmax1),
+        cmocka_unit_test(test_bayes),
+        cmocka_unit_test(test_growth_at_the_origin),
+        cmocka_unit_test(test_invariants),
+        cmocka_unit_test(test_uneven_split),
+        cmocka_unit_test(test_flow_with_a_residual),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("theory", tests, NULL, NULL);

@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "core/dense.h"
 #include "theory/flow.h"
+#include "theory/rates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,6 +129,58 @@ static void test_rates_are_curvatures(void **state)
         rates_of(HSPEC_SOFTMAX1, 1, (hspec_stability_at)at);
         rates_of(HSPEC_BAYES, 1, (hspec_stability_at)at);
     }
+}
+
+/** The block with a residual, which is not at rest here: its diagonal against second differences of the loss. */
+static void test_rates_with_residual(void **state)
+{
+    (void)state;
+    enum { POINTS = 5 };
+    static const double place[POINTS] = {-2, -1, 0, 1, 2},
+                        weight[POINTS] = {-1.0 / 12, 4.0 / 3, -2.5, 4.0 / 3, -1.0 / 12};
+    static const double together[F] = {0.6, 0.2}, none[H] = {0};
+    const double step = 0.01;
+    const hspec_nodes_params nodes = {.nodes = NODES, .randomizations = 1, .seed = 2, .noise = 1, .closed = 1};
+    subject s = prepare(H, HSPEC_SOFTMAX, HSPEC_LIMIT_FLOW);
+    hspec_setup setup;
+    hspec_rates rates;
+    hspec_field field;
+    assert_int_equal(hspec_setup_create(&s.task, &s.layer, &s.training, &setup, NULL), HSPEC_OK);
+    assert_int_equal(hspec_rates_create(&setup, &nodes, 1, &rates, NULL), HSPEC_OK);
+    assert_int_equal(hspec_field_create(s.signal, &s.layer, L, &nodes, POINTS, 1, &field, NULL), HSPEC_OK);
+    for (int sign = -1; sign <= 1; sign += 2) { /* heads that share noise, and heads that hold opposite noise */
+        const hspec_rates_state at = {together, 0.5, 0.2 * sign, 0, 1};
+        double r[H * H], root[H * H], scratch[2 * H * H], block[F * F];
+        for (size_t i = 0; i < (size_t)H * H; i++) {
+            r[i] = i % (H + 1) == 0 ? at.residual_own : at.residual_other;
+        }
+        assert_true(hspec_dense_symmetric_root(H, r, root, scratch) >= 0);
+        hspec_rates_block(&rates, &at, block);
+        for (size_t f = 0; f < F; f++) {
+            double m[POINTS][H * F], loss[POINTS * 64], sum = 0;
+            hspec_field_state states[POINTS];
+            for (size_t i = 0; i < POINTS; i++) {
+                for (size_t j = 0; j < (size_t)H * F; j++) {
+                    m[i][j] = together[j % F];
+                }
+                m[i][f] += place[i] * step / sqrt(2);
+                m[i][F + f] -= place[i] * step / sqrt(2);
+                states[i] = (hspec_field_state){m[i], root, none, 1};
+            }
+            assert_true(field.places.size <= 64);
+            hspec_field_evaluate(&field, POINTS, states, HSPEC_FIELD_LOSS, loss, NULL);
+            for (size_t i = 0; i < POINTS; i++) {
+                sum += weight[i] * loss[i * field.places.size + field.places.loss];
+            }
+            const double rate = -s.training.learning_rate * sum / (step * step);
+            assert_true(fabs(block[f * F + f] - rate) < 1e-6);
+            assert_true(fabs(rate) > 1e-3);
+        }
+    }
+    hspec_field_free(&field);
+    hspec_rates_free(&rates);
+    hspec_setup_free(&setup);
+    hspec_signal_free(s.signal);
 }
 
 /* ---- the point ----------------------------------------------------------------------------------------------------- */
@@ -353,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rates_are_curvatures),
+        cmocka_unit_test(test_rates_with_residual),
         cmocka_unit_test(test_rest_with_residual),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_times),
