@@ -4,6 +4,7 @@
 
 #include "core/bartlett_lanes.h"
 #include "core/lq_lanes.h"
+#include "core/quantile.h"
 #include "core/single.h"
 
 #define N HSPEC_CHAINS
@@ -55,6 +56,13 @@ static void sincos_turn(const double *r, double *sine, double *cosine, size_t n)
             vd_store(sine + i + j * HSPEC_VW, s[j]);
             vd_store(cosine + i + j * HSPEC_VW, c[j]);
         }
+    }
+}
+
+static void quantile(const double *u, double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += HSPEC_VW) {
+        vd_store(x + i, vd_quantile(vd_load(u + i)));
     }
 }
 
@@ -111,6 +119,7 @@ const core_ops HSPEC_LEVELED(core_ops_table) = {.exp = exponential,
                                                 .exp_nonpositive = exponential_nonpositive,
                                                 .log = logarithm,
                                                 .sincos_turn = sincos_turn,
+                                                .quantile = quantile,
                                                 .uniform = uniform,
                                                 .log_single = log_single,
                                                 .sincos_turn_single = sincos_turn_single,

@@ -17,6 +17,7 @@ typedef struct core_ops {
     void (*exp_nonpositive)(const double *x, double *y, size_t n);
     void (*log)(const double *x, double *y, size_t n);
     void (*sincos_turn)(const double *r, double *sine, double *cosine, size_t n);
+    void (*quantile)(const double *u, double *x, size_t n);
     void (*uniform)(const uint64_t *words, double *u, size_t n);
     void (*log_single)(const float *x, float *y, size_t n);
     void (*sincos_turn_single)(const float *r, float *sine, float *cosine, size_t n);

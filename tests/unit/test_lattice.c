@@ -10,6 +10,7 @@
 
 #include "core/lattice.h"
 #include "core/memory.h"
+#include "unit/core_ops.h"
 #include "unit/levels.h"
 
 #include <math.h>
@@ -86,6 +87,30 @@ static void test_quantile(void **state)
     }
 }
 
+/* Down to the smallest uniform, 2^-53, which points hardly ever reach, and far beyond. */
+static void test_quantile_tail(void **state)
+{
+    (void)state;
+    enum { N = 1 << 14 };
+    double *u = hspec_memory_alloc(N, sizeof *u), *x = hspec_memory_alloc(N, sizeof *x);
+    assert_true(u && x);
+    for (size_t i = 0; i < N; i++) {
+        u[i] = exp2(-1 - 999.0 * pow((double)i / N, 4)); /* a third of them above 2^-13, half above 2^-63 */
+    }
+    for (int level = 0; level < levels_here(); level++) {
+        HSPEC_PICK(core_ops_table, (hspec_level)level)->quantile(u, x, N);
+        for (size_t i = 0; i < N; i++) {
+            const long double z = x[i], density = expl(-z * z / 2) / sqrtl(2 * 3.14159265358979323846264L);
+            const double error = (double)((erfcl(-z / sqrtl(2)) / 2 - u[i]) / density);
+            if (!(fabs(error) <= 2e-15 * fabs(x[i]) + 1e-18)) {
+                fail_msg("%s: u = %a gives %.17g, off by %g", level_names[level], u[i], x[i], error);
+            }
+        }
+    }
+    hspec_memory_free(u);
+    hspec_memory_free(x);
+}
+
 /* The mean of prod_j (1 + g_j (x_j^2 - 1)) cos-like parts: exactly 1 for normals. Errors fall much faster than with random
  * numbers, and the spread over randomizations is that of the errors. */
 static double product_error(int level, uint64_t seed, unsigned bits, size_t n)
@@ -143,10 +168,8 @@ static void test_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_definition),
-        cmocka_unit_test(test_quantile),
-        cmocka_unit_test(test_integrates),
-        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_definition), cmocka_unit_test(test_quantile), cmocka_unit_test(test_quantile_tail),
+        cmocka_unit_test(test_integrates), cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests_name("lattice", tests, NULL, NULL);
 }
