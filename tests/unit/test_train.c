@@ -280,6 +280,44 @@ static void test_spikes(void **state)
     hspec_signal_free(s.signal);
 }
 
+/* All updates of a step use the values before it: what one step adds to m, b and s is proportional to the learning rate,
+ * however many sequences the batch has (the explicit engine makes at most 8 at a time). */
+static void test_one_step_is_linear(void **state)
+{
+    (void)state;
+    const size_t batch[] = {1, 7, 8, 9, 20};
+    setup s;
+    setup_start(&s);
+    s.params.time = 1.0 / (double)s.task.dimension;
+    s.params.records = 1;
+    s.params.seeds = 1;
+    for (size_t form = 0; form < 4 * sizeof batch / sizeof *batch; form++) {
+        s.params.batch = batch[form / 4];
+        s.params.engine = form % 2 ? HSPEC_ENGINE_EXPLICIT : HSPEC_ENGINE_REDUCED;
+        s.params.loss = form / 2 % 2 ? HSPEC_LOSS_TOKEN : HSPEC_LOSS_LOCATION;
+        double step[2][H * F + H + 1];
+        for (int large = 0; large < 2; large++) {
+            s.params.learning_rate = large ? 50 : 1;
+            hspec_training *training = train(&s, 1);
+            hspec_trajectory t;
+            hspec_training_trajectory(training, &t);
+            double *x = step[large];
+            for (size_t i = 0; i < (size_t)H * F; i++) {
+                *x++ = (t.alignment[H * F + i] - t.alignment[i]) / s.params.learning_rate;
+            }
+            for (size_t h = 0; h < H; h++) {
+                *x++ = (t.bias[H + h] - t.bias[h]) / s.params.learning_rate;
+            }
+            *x = (t.scale[1] - t.scale[0]) / s.params.learning_rate;
+            hspec_training_free(training);
+        }
+        for (size_t i = 0; i < (size_t)H * F + H + 1; i++) {
+            assert_true(step[0][i] != 0 && fabs(step[1][i] - step[0][i]) < 1e-13);
+        }
+    }
+    hspec_signal_free(s.signal);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_stop_and_go_on),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_spikes),
+        cmocka_unit_test(test_one_step_is_linear),
     };
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);
 }
