@@ -64,7 +64,10 @@ fi
 headline "optimized build, all tests"
 tests test
 headline "address and undefined behaviour sanitizers"
-tests asan --label-regex '^(unit|cli)$'
+# Long tests of numbers run under sanitizers in the full mode; their code runs here, too, under shorter ones.
+long=(--exclude-regex '^unit/test_(reduced|corners|stability|vecmath|bartlett|bayes|random_law)$')
+[ "$mode" = full ] && long=()
+tests asan --label-regex '^(unit|cli)$' "${long[@]}"
 headline "the library alone"
 tests embedded --label-regex '^(unit|house)$'
 headline "one thread: compiles"
