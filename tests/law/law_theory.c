@@ -245,6 +245,36 @@ static void test_invariants(void **state)
     hspec_signal_free(signal);
 }
 
+/* Bayes: biases are recorded with mean 0, whatever they start with; their differences are what counts. */
+static void test_common_shift(void **state)
+{
+    (void)state;
+    hspec_signal *signal = flipped(4.0, 0.7);
+    const hspec_task_params task = {.tokens = 5, .dimension = 1000, .signal = signal};
+    hspec_layer_params layer = hspec_layer_default(H);
+    layer.activation = HSPEC_BAYES;
+    hspec_training_params training = hspec_training_default();
+    training.time = 2;
+    training.records = 4;
+    static const double bias[H] = {1, 1, 1.5};
+    const hspec_order start = {start_m, start_r, bias, 1};
+    for (int train = 0; train < 2; train++) {
+        layer.bias_train = train;
+        hspec_theory_params params = theory_params(HSPEC_LIMIT_SGD);
+        params.nodes = 1024;
+        hspec_theory *theory = integrate(&task, &layer, &training, &params, &start);
+        hspec_theory_trajectory t;
+        hspec_theory_view(theory, &t);
+        for (size_t row = 0; row < t.rows; row++) {
+            const double *b = t.bias + row * H;
+            assert_true(fabs(b[0] + b[1] + b[2]) < 1e-14);
+            assert_true(row > 0 && train ? b[0] != b[1] : b[0] == b[1] && fabs(b[2] - b[0] - 0.5) < 1e-15);
+        }
+        hspec_theory_free(theory);
+    }
+    hspec_signal_free(signal);
+}
+
 /* With a residual the flow integrates R, the limit of SGD integrates r. At the largest batch eta^2 / B is 1e-6: both must
  * say the same. The roots differ by a rotation, that is by the error of the nodes: 1e-5 here. */
 static void test_flow_with_a_residual(void **state)
@@ -352,13 +382,10 @@ static void test_uneven_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_softmax1),
-        cmocka_unit_test(test_bayes),
-        cmocka_unit_test(test_growth_at_the_origin),
-        cmocka_unit_test(test_invariants),
-        cmocka_unit_test(test_uneven_split),
-        cmocka_unit_test(test_flow_with_a_residual),
+        cmocka_unit_test(test_softmax),      cmocka_unit_test(test_softmax1),
+        cmocka_unit_test(test_bayes),        cmocka_unit_test(test_growth_at_the_origin),
+        cmocka_unit_test(test_invariants),   cmocka_unit_test(test_common_shift),
+        cmocka_unit_test(test_uneven_split), cmocka_unit_test(test_flow_with_a_residual),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("theory", tests, NULL, NULL);
